@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -110,10 +110,10 @@ Rounds = tuple[tuple[Step, ...], ...]
 @cache
 def load_agents(pack: str = "") -> tuple[DemoAgent, ...]:
     """In the order of the files, which is their index. Raises SimulationError."""
-    found: list[DemoAgent] = []
+    agents: list[DemoAgent] = []
     for name in sorted(file.name for file in demo_of(pack).joinpath("agents").iterdir()):
-        found += validated(TypeAdapter(list[DemoAgent]), read(pack, f"agents/{name}"), name)
-    return tuple(found)
+        agents += validated(TypeAdapter(list[DemoAgent]), read(pack, f"agents/{name}"), name)
+    return tuple(agents)
 
 
 @cache
@@ -134,12 +134,11 @@ def load_course(platform: Platform, pack: str = "") -> Rounds:
 
 
 def demo_of(pack: str) -> Traversable:
-    """The demo of a pack, the default one unless named. Raises SettingsError where there is no such pack or it has
-    none."""
-    found = pack_named(pack)
-    if not (found.folder / "demo").is_dir():
-        raise SettingsError(f"pack {found.name!r} has no demo population")
-    return found.folder / "demo"
+    """The demo of a pack, the default one unless named. Raises SettingsError where there is none."""
+    chosen = pack_named(pack)
+    if not (chosen.folder / "demo").is_dir():
+        raise SettingsError(f"pack {chosen.name!r} has no demo population")
+    return chosen.folder / "demo"
 
 
 def read(pack: str, name: str) -> JsonValue:
@@ -162,14 +161,11 @@ def steps_of(entry: str | dict[str, str], where: str) -> Iterator[Step]:
         return
     match = STEP.fullmatch(head)
     if not match or bool(text) != (match["verb"] in WRITING):
-        raise SimulationError(
-            f"demo/{where}: {head!r} is no action; write 'who verb target [as label]', words after ':'"
-        )
-    for target in match["targets"].split(", "):
-        is_post = match["verb"] == "posts"
-        yield Step(
-            match["who"], match["verb"], "" if is_post else target, target if is_post else match["label"] or "", text
-        )
+        right = "write 'who verb target [as label]', words after ':'"
+        raise SimulationError(f"demo/{where}: {head!r} is no action; {right}")
+    for named in match["targets"].split(", "):
+        target, label = ("", named) if match["verb"] == "posts" else (named, match["label"] or "")
+        yield Step(match["who"], match["verb"], target, label, text)
 
 
 # --- The simulator's own files about the demo: profiles, configuration, state.
@@ -378,8 +374,8 @@ class Network:
             "quotes": self.quote_post,
             "reposts": self.repost,
             "comments": self.create_comment,
-            "likes": self.like_post,
-            "dislikes": self.dislike_post,
+            "likes": partial(self.rate_post, "like"),
+            "dislikes": partial(self.rate_post, "dislike"),
             "likes_comment": self.like_comment,
             "follows": self.follow,
             "mutes": self.mute,
@@ -463,23 +459,15 @@ class Network:
         self.comments[step.label] = (new, step.target)
         return {"content": step.text, "comment_id": new}
 
-    def like_post(self, who: int, step: Step) -> dict[str, JsonValue]:
+    def rate_post(self, rating: Literal["like", "dislike"], who: int, step: Step) -> dict[str, JsonValue]:
         post = self.posts[step.target].id
-        self.count("post", "num_likes", post)
-        return {"post_id": post, "like_id": self.insert("like", user_id=who, post_id=post)}
-
-    def dislike_post(self, who: int, step: Step) -> dict[str, JsonValue]:
-        post = self.posts[step.target].id
-        self.count("post", "num_dislikes", post)
-        return {"post_id": post, "dislike_id": self.insert("dislike", user_id=who, post_id=post)}
+        self.count("post", f"num_{rating}s", post)
+        return {"post_id": post, f"{rating}_id": self.insert(rating, user_id=who, post_id=post)}
 
     def like_comment(self, who: int, step: Step) -> dict[str, JsonValue]:
         comment, _ = self.comments[step.target]
         self.count("comment", "num_likes", comment)
-        return {
-            "comment_id": comment,
-            "comment_like_id": self.insert("comment_like", user_id=who, comment_id=comment),
-        }
+        return {"comment_id": comment, "comment_like_id": self.insert("comment_like", user_id=who, comment_id=comment)}
 
     def follow(self, who: int, step: Step) -> dict[str, JsonValue]:
         followee = self.index[step.target]
@@ -512,8 +500,7 @@ class Network:
         return self.comments[step.target][1] if step.verb == "likes_comment" and step.target in self.comments else ""
 
     def feed(self, who: int) -> list[DemoPost]:
-        """Posts of earlier rounds by others: followed agents' newest first on Twitter, then a share that differs by
-        agent."""
+        """Posts of earlier rounds by others: followed agents' newest first on Twitter, then a share of the agent's."""
         earlier = [post for post in self.posts.values() if post.round < self.round and post.author != who]
         if self.platform == "reddit":
             return rotated(earlier, who)[:FEED]
@@ -530,8 +517,7 @@ class Network:
         return rotated(recent, who)[:RECOMMENDED]
 
     def recommend(self) -> None:
-        """The table of recommendations as the last round left it: all posts on Reddit, a few for each agent on
-        Twitter."""
+        """The table of recommendations as the last round left it: all posts on Reddit, a few an agent on Twitter."""
         for who in self.index.values():
             posts = list(self.posts.values()) if self.platform == "reddit" else self.recommended(who)
             rows = [(who, post.id) for post in posts if post.round < self.round]
@@ -541,37 +527,22 @@ class Network:
         return str(self.db.execute("SELECT content FROM post WHERE post_id = ?", (post_id,)).fetchone()[0])
 
     def as_shown(self, post: DemoPost) -> JsonValue:
-        row = self.db.execute(
-            "SELECT content, quote_content, created_at, num_likes, num_dislikes, num_shares, num_reports"
-            " FROM post WHERE post_id = ?",
-            (post.id,),
-        ).fetchone()
+        columns = "content, quote_content, created_at, num_likes, num_dislikes, num_shares, num_reports"
+        row = self.db.execute(f"SELECT {columns} FROM post WHERE post_id = ?", (post.id,)).fetchone()
         content, quote, created_at, likes, dislikes, shares, reports = row
         if post.root != post.id:
             author = self.db.execute("SELECT user_id FROM post WHERE post_id = ?", (post.root,)).fetchone()[0]
             content = as_shared(post, author, self.content(post.root), quote)
-        scores = (
-            {"num_likes": likes, "num_dislikes": dislikes}
-            if self.platform == "twitter"
-            else {"score": likes - dislikes}
-        )
+        both, balance = {"num_likes": likes, "num_dislikes": dislikes}, {"score": likes - dislikes}
         return {
-            "post_id": post.id,
-            "user_id": post.author,
-            "content": content,
-            "created_at": created_at,
-            **scores,
-            "num_shares": shares,
-            "num_reports": reports,
+            "post_id": post.id, "user_id": post.author, "content": content, "created_at": created_at,
+            **(both if self.platform == "twitter" else balance), "num_shares": shares, "num_reports": reports,
             "comments": self.comments_on(post.id),
-        }
+        }  # fmt: skip
 
     def comments_on(self, post_id: int) -> list[JsonValue]:
-        rows = self.db.execute(
-            "SELECT comment_id, post_id, user_id, content, created_at, num_likes - num_dislikes AS score"
-            " FROM comment WHERE post_id = ?",
-            (post_id,),
-        )
+        columns = "comment_id, post_id, user_id, content, created_at, num_likes - num_dislikes AS score"
+        rows = self.db.execute(f"SELECT {columns} FROM comment WHERE post_id = ?", (post_id,))
         names = [column[0] for column in rows.description]
         return [dict(zip(names, row, strict=True)) for row in rows]
 

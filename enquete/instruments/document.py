@@ -48,8 +48,8 @@ class InstrumentDocument:
 
     def defined(self, section: str) -> tuple[str, ...] | None:
         """The keys of a top-level section; None where it is missing or no mapping, which is a problem of its own."""
-        found = self.document.get(section)
-        return tuple(str(key) for key in found) if isinstance(found, Mapping) else None
+        value = self.document.get(section)
+        return tuple(str(key) for key in value) if isinstance(value, Mapping) else None
 
     def used(self, key: str) -> set[str]:
         """Every text or number that stands under `key`, anywhere in the document."""
@@ -150,8 +150,8 @@ def clean_text(value: object) -> object:
     text = unicodedata.normalize("NFC", value).strip()
     if not text:
         raise wrong("is empty; write a text")
-    if found := _CONTROL.search(text):
-        raise wrong(f"contains the control character {found.group()!r}; remove it")
+    if match := _CONTROL.search(text):
+        raise wrong(f"contains the control character {match.group()!r}; remove it")
     return text
 
 

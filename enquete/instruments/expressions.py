@@ -34,11 +34,8 @@ EXAMPLE = (
 _WORDS, _FUNCTIONS = {"and", "or", "not", "in"}, {"count", "every", "known"}
 _TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])[^\W\d][\w-]*\??(?:\.[^\W\d][\w-]*\??)*""")
 _ORDERED: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
 
 
 class ExpressionError(ValueError):
@@ -51,15 +48,14 @@ def there(value: object) -> bool:
 
 
 def inside(values: Mapping[str, Any], path: Sequence[str]) -> Any:
-    found: Any = values
+    value: Any = values
     for step in path:
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
 
 
 def nested(values: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Entries of a list by their path, those that they hold under the same name included. An entry's key is its first
-    value."""
+    """Entries of a list by their path, with those they hold under the same name. An entry's key: its first value."""
     for entry in inside(values, path) or ():
         where = (*path, str(next(iter(entry.values()), "")))
         yield where, entry
@@ -103,7 +99,7 @@ def _is_well_formed(tree: ast.AST) -> bool:
             return _is_field(name) and _is_well_formed(part)
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[right]):
             if isinstance(right, ast.Tuple | ast.List):
-                return _is_field(left) and bool(right.elts) and all(_is(one, str, int, float) for one in right.elts)
+                return _is_field(left) and bool(right.elts) and all(_is(part, str, int, float) for part in right.elts)
             return _is(left, str) and _is_field(right)
         case ast.Compare(left=ast.Call(func=ast.Name(id="count"), args=[name], keywords=[]), ops=[op], comparators=[n]):
             return _is_field(name) and type(op) in _ORDERED and _is(n, int)
@@ -123,8 +119,7 @@ def _is(node: ast.expr, *kinds: type) -> bool:
 
 @dataclass(frozen=True)
 class Expression:
-    """One that is well formed. `names`: the fields in it, in their order; node `_3` of the tree stands for the
-    fourth."""
+    """One that is well formed. `names`: the fields in it, in their order; node `_3` of the tree is the fourth."""
 
     text: str
     tree: ast.expr
@@ -160,15 +155,15 @@ class Expression:
                 return _ORDERED[type(op)](len(value) if isinstance(value, list | tuple) else there(value), n)
             case ast.Compare(left=ast.Constant(value=part), ops=[op], comparators=[name]):
                 value = inside(values, self.path(name)) or ""
-                held = (any(_same(one, part) for one in value) if isinstance(value, list)
+                held = (any(_same(option, part) for option in value) if isinstance(value, list)
                         else isinstance(value, str) and fold(str(part)) in fold(value))  # fmt: skip
                 return held == isinstance(op, ast.In)
             case ast.Compare(left=name, ops=[op], comparators=[ast.Tuple(elts=several) | ast.List(elts=several)]):
                 value = inside(values, self.path(name))
-                wanted = [one.value for one in several if isinstance(one, ast.Constant)]
+                wanted = [option.value for option in several if isinstance(option, ast.Constant)]
                 if isinstance(op, ast.In):
-                    return any(_same(value, one) for one in wanted)
-                return all(_differs(value, one) for one in wanted)
+                    return any(_same(value, option) for option in wanted)
+                return all(_differs(value, option) for option in wanted)
             case ast.Compare(left=name, ops=[op], comparators=[ast.Constant(value=wanted)]):
                 value = inside(values, self.path(name))
                 if type(op) not in _ORDERED:
@@ -190,7 +185,7 @@ class Expression:
                 for where, entry in entries:
                     yield from self._lacking(part, entry, (*above, *where))
             case _:
-                yield from ((*above, *self.path(one)) for one in ast.walk(tree) if _is_field(one))
+                yield from ((*above, *self.path(node)) for node in ast.walk(tree) if _is_field(node))
 
 
 def _same(value: object, wanted: object) -> bool:

@@ -1,5 +1,4 @@
-"""What every instrument file has in common, and what a file of one's own leaves unsaid and can be derived from what it
-says."""
+"""What every instrument file has in common, and what one's own leaves unsaid and can be derived from what it says."""
 
 from __future__ import annotations
 
@@ -44,15 +43,14 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Note:
-    """What is said of a file. The facts are the file's own words and are never translated; where each of `fields` is
-    from, is."""
+    """What is said of a file. The facts are the file's own words and never translated; where `fields` are from, is."""
 
     text: str
     facts: Mapping[str, str] = field(default_factory=dict)
     fields: tuple[tuple[str, str], ...] = ()
 
     def told(self, language: str) -> str:
-        listed = [f"{one} ({tell(source, language)})" if source else one for one, source in self.fields]
+        listed = [f"{name} ({tell(source, language)})" if source else name for name, source in self.fields]
         return tell(self.text, language).format(fields="; ".join(listed), **self.facts)
 
 
@@ -96,8 +94,8 @@ class Draft:
         """Place and copy of every mapping in the list `key`; the copies are in the document."""
         listed = self.values.get(key)
         if isinstance(listed, list):
-            self.values[key] = listed = [dict(one) if isinstance(one, Mapping) else one for one in listed]
-            yield from ((f"{key}[{place}]", one) for place, one in enumerate(listed) if isinstance(one, dict))
+            self.values[key] = listed = [dict(entry) if isinstance(entry, Mapping) else entry for entry in listed]
+            yield from ((f"{key}[{place}]", entry) for place, entry in enumerate(listed) if isinstance(entry, dict))
 
     def rename(self, key: str, old: str, new: str) -> None:
         """In every part of a list: the text `old` is what is called `new` here."""
@@ -116,10 +114,10 @@ def _renamed(part: Document, old: str, new: str) -> bool:
 
     if any(form in part for form in forms(new).values()):
         return False
-    found = [language for language, form in forms(old).items() if form in part]
-    for language in found:
+    spoken = [language for language, form in forms(old).items() if form in part]
+    for language in spoken:
         part[forms(new)[language]] = part.pop(forms(old)[language])
-    return bool(found)
+    return bool(spoken)
 
 
 def _sentences(node: object) -> Iterator[str]:
@@ -136,8 +134,7 @@ def _sentences(node: object) -> Iterator[str]:
 
 
 def complete_head(draft: Draft) -> None:
-    """What every instrument has: id, version, title, topic and language of plain texts. `name` is what other tools call
-    it."""
+    """What every instrument has: id, version, title, topic, language of plain texts. `name`: as other tools call it."""
     values = draft.values
     named = values.get("name")
     if isinstance(named, str) and not (draft.has("title") and "instrument_id" in values):
@@ -149,16 +146,12 @@ def complete_head(draft: Draft) -> None:
     draft.take("instrument_id", slug(name), source)
     draft.add("version", "1")
     draft.take("title", in_every_language(spelled(name)), source)
-    draft.take("topic", values.get("title") or {one: values[f"title_{one}"] for one in _languages(values)}, "title")
-
-
-def _languages(values: Mapping[Any, Any]) -> list[Spoken]:
-    return [language for language in LANGUAGES if f"title_{language}" in values]
+    titles = {language: values[f"title_{language}"] for language in LANGUAGES if f"title_{language}" in values}
+    draft.take("topic", values.get("title") or titles, "title")
 
 
 def _spoken(draft: Draft) -> Spoken:
-    """What the words of plain texts say; else the only language that texts are given in, or German, as where nothing
-    says it."""
+    """What the words of plain texts say; else the only language that texts are given in, or German as elsewhere."""
     given = {language for language in LANGUAGES if _keys(draft.values, language)}
     return language_of(draft.texts()) or (given.pop() if len(given) == 1 else "de")
 
@@ -177,7 +170,7 @@ def complete_scales(draft: Draft, ends: Mapping[Spoken, tuple[str, str]]) -> Non
     if not isinstance(scales, Mapping):
         return
     draft.values["scales"] = made = {
-        name: dict(one) if isinstance(one, Mapping) else one for name, one in scales.items()
+        name: dict(scale) if isinstance(scale, Mapping) else scale for name, scale in scales.items()
     }
     for name, scale in made.items():
         if not isinstance(scale, dict):
@@ -213,7 +206,7 @@ def _shown(value: object) -> str:
 def _inline(value: object) -> str:
     """A text in its languages, a list of them, or names."""
     if isinstance(value, Mapping):
-        texts = [f"“{one}”" if key in LANGUAGES else f"{key}: {_inline(one)}" for key, one in value.items()]
+        texts = [f"“{text}”" if key in LANGUAGES else f"{key}: {_inline(text)}" for key, text in value.items()]
         return " / ".join(dict.fromkeys(texts)) if set(value) <= set(LANGUAGES) else ", ".join(texts)
     if isinstance(value, Iterable) and not isinstance(value, str):
         return ", ".join(map(_inline, value))
@@ -271,14 +264,12 @@ class Instrument(Part):
     @model_validator(mode="after")
     def _default_is_declared(self) -> Self:
         if self.languages and self.language_default not in self.languages:
-            raise wrong(
-                f"language_default {shown(self.language_default)} is not among languages {list(self.languages)}"
-            )
+            among = f"is not among languages {list(self.languages)}"
+            raise wrong(f"language_default {shown(self.language_default)} {among}")
         return self
 
     def human_answers(self) -> Mapping[str, Human]:
-        """What the file says of people's answers, by item id; a methodology with closed items of its own names
-        theirs."""
+        """What the file says of people's answers, by item id; a methodology with closed items names theirs."""
         return {}
 
     def subject(self) -> tuple[Text, ...]:
@@ -294,16 +285,16 @@ class Instrument(Part):
         """Derive what a file of one's own leaves unsaid. A methodology adds what is its own."""
         complete_head(draft)
         low, high = cls.scale_ends
-        complete_scales(draft, {one: (low.in_(one), high.in_(one)) for one in LANGUAGES})
+        complete_scales(draft, {language: (low.in_(language), high.in_(language)) for language in LANGUAGES})
 
     @classmethod
     def _with_scales(cls, data: Mapping[object, object]) -> dict[object, object]:
         document = dict(data)
-        own = document.get("scales", {})
-        if not isinstance(own, Mapping):
+        scales = document.get("scales", {})
+        if not isinstance(scales, Mapping):
             return document  # a problem of its own, reported at `scales`
         used = InstrumentDocument(document).used("scale")
         if "scale" in cls.model_fields and "scale" not in document:
             used.add(str(cls.model_fields["scale"].default))
-        document["scales"] = with_builtin_scales(dict(own), used, cls.scale_ends)
+        document["scales"] = with_builtin_scales(dict(scales), used, cls.scale_ends)
         return document

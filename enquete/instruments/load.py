@@ -62,21 +62,19 @@ def shipped_file(model: type[BaseModel], name: str, pack: str = "") -> Traversab
     """What the pack asks with the methodology `name`; else instrument.yaml beside the model, which a methodology of
     another package brings along. Raises SettingsError for another pack."""
     package = sys.modules[model.__module__].__package__
-    own = files(package) / OWN if package else None
-    return pack_named(pack).instruments.get(name) or (own if own and own.is_file() else None)
+    folder = files(package) / OWN if package else None
+    return pack_named(pack).instruments.get(name) or (folder if folder and folder.is_file() else None)
 
 
 def load_shipped(model: type[T], name: str, pack: str = "") -> T:
-    """The instrument for the methodology `name` that ships in a pack, the default one unless named, or with the
-    methodology.
+    """The instrument for the methodology `name` that ships in a pack, the default one unless named, or with itself.
 
     Raises InstrumentError for another name, SettingsError for another pack.
     """
     file = shipped_file(model, name, pack)
     if file is None:
-        raise InstrumentError(
-            [f"{name!r} is no shipped instrument{suggestion(name, sorted(pack_named(pack).instruments))}"]
-        )
+        hint = suggestion(name, sorted(pack_named(pack).instruments))
+        raise InstrumentError([f"{name!r} is no shipped instrument{hint}"])
     return cast(T, _shipped(model, file.name, file.read_bytes()))
 
 
@@ -110,8 +108,7 @@ def complete_instrument(model: type[T], source: SourceFile) -> tuple[T, tuple[No
 
 
 def instrument_hash(instrument: BaseModel) -> str:
-    """sha256 (its first 16 hex digits) of the validated instrument as canonical JSON: key order, comments and layout do
-    not matter."""
+    """sha256 (16 hex digits) of the validated instrument as canonical JSON: order, comments, layout do not matter."""
     values = instrument.model_dump(mode="json", exclude_none=True)
     canonical = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
@@ -170,8 +167,6 @@ def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> SourceFile:
     """The rows as the document of an instrument, lines kept. Raises InstrumentError."""
     if model.listed is None:
         raise InstrumentError([f"{name}: a table of items is no whole instrument here; write it as YAML"])
-    if len(raw) > MOST_BYTES:
-        raise InstrumentError([f"{name}: {len(raw)} bytes; an instrument has at most {MOST_BYTES}"])
     section, id_key = model.listed
     rows = _rows(name, decoded(name, raw))
     columns, told, first = _columns(name, rows, fields_of(model, section))
@@ -180,10 +175,8 @@ def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> SourceFile:
     entries: list[Value] = []
     for line, cells in rows[first:]:
         if len(cells) > len(columns):
-            problems.append(
-                (line, f"{name}:{line}: {len(cells)} cells for {len(columns)} columns; put quotes around texts that "
-                    f"hold one")
-            )  # fmt: skip
+            cells_for = f"{len(cells)} cells for {len(columns)} columns"
+            problems.append((line, f"{name}:{line}: {cells_for}; put quotes around texts that hold one"))
         place = len(entries)
         entry: dict[str | int, Value] = {id_key: f"{section.removesuffix('s')}_{place + 1}"}
         for column, cell in zip(columns, cells, strict=False):
@@ -199,9 +192,9 @@ def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> SourceFile:
 
 def fields_of(model: type[Instrument], section: str) -> set[str]:
     """What an entry of the list may hold, as columns."""
-    part = next((one for one in get_args(model.model_fields[section].annotation) if isinstance(one, type)), Part)
-    own = set(part.model_fields) if issubclass(part, Part) else set()
-    return {"id", "text", "de", "en"} | own & set(_NAMES)
+    part = next((kind for kind in get_args(model.model_fields[section].annotation) if isinstance(kind, type)), Part)
+    fields = set(part.model_fields) if issubclass(part, Part) else set()
+    return {"id", "text", "de", "en"} | fields & set(_NAMES)
 
 
 def _rows(name: str, text: str) -> list[tuple[int, list[str]]]:
@@ -224,20 +217,20 @@ def _columns(name: str, rows: Sequence[tuple[int, list[str]]], known: set[str]) 
     """What each column is ("": not read), what is to be said of it, and the first row that is an item."""
     line, header = rows[0]
     meant = {alias: what for what, aliases in _NAMES.items() for alias in aliases if what in known}
-    found = [meant.get(cell.casefold(), "") for cell in header]
-    if not any(one in ("text", "de", "en") for one in found):
-        if not any(found) and all(len(cells) == 1 for _, cells in rows):
+    names = [meant.get(cell.casefold(), "") for cell in header]
+    if not any(name in ("text", "de", "en") for name in names):
+        if not any(names) and all(len(cells) == 1 for _, cells in rows):
             return ["text"], [Note(_HEADLESS)], 0
         raise InstrumentError([
             f"{name}:{line}: no column holds the words{suggestion(header[0].casefold(), ['text', 'de', 'en'])}; "
             f"others that are read: {', '.join(sorted(known - {'text', 'de', 'en'}))}"
         ])  # fmt: skip
-    twice = next((one for one in found if one and found.count(one) > 1), "")
-    if twice or ("text" in found and {"de", "en"} & set(found)):
-        held = ", ".join(cell for cell, one in zip(header, found, strict=True) if one in (twice, "text", "de", "en"))
+    twice = next((name for name in names if name and names.count(name) > 1), "")
+    if twice or ("text" in names and {"de", "en"} & set(names)):
+        held = ", ".join(cell for cell, name in zip(header, names, strict=True) if name in (twice, "text", "de", "en"))
         raise InstrumentError([f"{name}:{line}: {held} say the same thing twice; keep one form"])
-    unread = [Note(_UNREAD, {"column": cell}) for cell, one in zip(header, found, strict=True) if not one and cell]
-    return found, unread, 1
+    unread = [Note(_UNREAD, {"column": cell}) for cell, name in zip(header, names, strict=True) if not name and cell]
+    return names, unread, 1
 
 
 def _number(cell: str) -> Value:
@@ -293,19 +286,19 @@ def load_layer(model: type[FileT], layer: str, name: str, shelf: str | None = No
 
     Raises InstrumentError naming file and line, or the names that there are where there is no such file.
     """
-    own = {} if shelf is None else {file.stem: file for file in sorted(Path(shelf, layer).glob("*.yaml"))}
+    files = {} if shelf is None else {file.stem: file for file in sorted(Path(shelf, layer).glob("*.yaml"))}
     if shelf is not None:
-        own |= {f"{file.parent.name}/{file.stem}": file for file in sorted(Path(shelf).glob("*/*.yaml"))}
+        files |= {f"{file.parent.name}/{file.stem}": file for file in sorted(Path(shelf).glob("*/*.yaml"))}
     if shelf is None and Path(name).suffix in (".yaml", ".yml"):
         return load_instrument(model, Path(name).expanduser())
-    if name in own:
-        return load_instrument(model, own[name])
+    if name in files:
+        return load_instrument(model, files[name])
     if name not in shipped(layer):
-        hint = suggestion(name, sorted({*shipped(layer), *own}))
+        hint = suggestion(name, sorted({*shipped(layer), *files}))
         otherwise = "; or give the path of a .yaml file" if shelf is None else "; nothing else can be named here"
         raise InstrumentError([f"{name!r} is no shipped file of {layer}{hint}{otherwise}"])
-    found: FileT = _load_shipped(model, layer, name)
-    return found
+    shipped_layer: FileT = _load_shipped(model, layer, name)
+    return shipped_layer
 
 
 @cache
@@ -326,11 +319,10 @@ def _load_shipped(model: type[FileT], layer: str, name: str) -> FileT:
 
 
 def require_language(setting: str, name: str, layer: LayerFile, language: Language) -> None:
-    """Raises InstrumentError for a file whose interviews would be led in another language than the run's. `setting`:
-    that named it."""
+    """Raises InstrumentError for a file that could not be asked in the run's language. `setting`: that named it."""
     wanted = LANGUAGE_NAMES[language]
     if layer.languages and language not in layer.languages:
-        held = " and ".join(LANGUAGE_NAMES[one] for one in layer.languages)
+        held = " and ".join(LANGUAGE_NAMES[language] for language in layer.languages)
         raise InstrumentError(
             [f"{setting}: {name} is in {held} only (`languages`), but the run is in {wanted}; give every text "
              f"in {wanted} and add it to `languages`, or run it with language={layer.languages[0]}"]

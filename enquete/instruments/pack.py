@@ -33,11 +33,7 @@ Lines = Mapping[Language, tuple[str, ...]]
 """The same sentences in every language, one of which is drawn."""
 
 
-def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-Words = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
+Words = Annotated[re.Pattern[str], BeforeValidator(lambda pattern: re.compile(pattern, re.IGNORECASE))]
 """A regular expression without regard to case."""
 
 
@@ -103,8 +99,8 @@ class Pack(Data):
 
     def truth(self, methodology: str, model: type[DataT]) -> DataT:
         """What is planted for a methodology; the neutral pack's where this one plants nothing."""
-        found: DataT = _truth(self.name, methodology, model)
-        return found
+        truth: DataT = _truth(self.name, methodology, model)
+        return truth
 
 
 @cache
@@ -126,7 +122,7 @@ def pack_named(name: str = "") -> Pack:
 @cache
 def packs() -> tuple[str, ...]:
     """The packs that have something to ask."""
-    return tuple(sorted(one.name for one in FOLDER.iterdir() if (one / "instruments").is_dir()))
+    return tuple(sorted(folder.name for folder in FOLDER.iterdir() if (folder / "instruments").is_dir()))
 
 
 def pack_on(topic: Text) -> Pack:
@@ -134,8 +130,8 @@ def pack_on(topic: Text) -> Pack:
 
     A topic in other words may be another topic, and must not be answered from this one.
     """
-    said = {text.casefold() for text in (topic.de, topic.en) if text}
-    return next((pack for pack in map(_read, packs()) if said & pack.spoken_of), pack_named(NEUTRAL))
+    titles = {text.casefold() for text in (topic.de, topic.en) if text}
+    return next((pack for pack in map(_read, packs()) if titles & pack.spoken_of), pack_named(NEUTRAL))
 
 
 def names_of_types(topics: Iterable[Text], language: Language) -> dict[str, str]:
@@ -147,8 +143,8 @@ def names_of_types(topics: Iterable[Text], language: Language) -> dict[str, str]
 
 def yaml_files(folders: Iterable[Traversable]) -> dict[str, Traversable]:
     """By name without its ending; a later folder replaces what an earlier one has."""
-    found = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
-    return {file.name.removesuffix(".yaml"): file for file in found if file.name.endswith(".yaml")}
+    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+    return {file.name.removesuffix(".yaml"): file for file in files if file.name.endswith(".yaml")}
 
 
 @cache
@@ -158,5 +154,5 @@ def _read(name: str) -> Pack:
 
 def read_yaml(file: Traversable) -> dict[str, JsonValue]:
     """A mapping that ships with Enquete, read as fast as possible: nobody can have broken it."""
-    found: dict[str, JsonValue] = yaml.load(file.read_text("utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return found
+    content: dict[str, JsonValue] = yaml.load(file.read_text("utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return content

@@ -113,7 +113,7 @@ class QuestionsInstrument(Instrument):
                 yield ReviewedText(f"{question.question_id}.{place}", option.label, "text")
 
     def human_answers(self) -> dict[str, Human]:
-        return {one.question_id: one.human for one in self.questions if one.human is not None}
+        return {question.question_id: question.human for question in self.questions if question.human is not None}
 
     def _item(self, question: QuestionEntry, language: Language) -> Item:
         about: dict[str, Any] = {"id": question.question_id, "wording": question.wording.in_(language)}
@@ -123,7 +123,7 @@ class QuestionsInstrument(Instrument):
             return Item(kind="number", minimum=question.minimum, maximum=question.maximum, **about)
         if question.kind == "choice":
             options = tuple(
-                Option(value=str(n), label=one.label.in_(language)) for n, one in enumerate(question.options, 1)
+                Option(value=str(n), label=point.label.in_(language)) for n, point in enumerate(question.options, 1)
             )
             return Item(kind="choice", options=options, **about)
         scale = self.scale_of(question)
@@ -186,5 +186,5 @@ class Open(PollQuestion):
 def as_document(questions: tuple[PollQuestion, ...], topic: str, instruction: Words | None) -> Entry:
     """The file that these questions would be."""
     head = {"instrument_id": slug(topic) if topic else "questions", "version": "1", "title": topic, "topic": topic}
-    said = {key: value for key, value in {**head, "instruction": instruction}.items() if value}
-    return {**said, "questions": [one.entry(place) for place, one in enumerate(questions, start=1)]}
+    named = {key: value for key, value in {**head, "instruction": instruction}.items() if value}
+    return {**named, "questions": [question.entry(place) for place, question in enumerate(questions, start=1)]}

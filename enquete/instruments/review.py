@@ -91,36 +91,36 @@ class ReviewFinding:
 
     def told(self, language: str) -> str:
         facts = {name: tell(str(fact), language) for name, fact in self.facts.items()}
-        said = tell(MESSAGES[self.rule], language).format(**facts)
-        return f"{self.where}{f' ({self.language})' if self.language else ''}: {said}"
+        text = tell(MESSAGES[self.rule], language).format(**facts)
+        return f"{self.where}{f' ({self.language})' if self.language else ''}: {text}"
 
 
 def review(wordings: Sequence[ReviewedText]) -> list[ReviewFinding]:
     """Everything that the rules find, in the order of the items; families and pairs last."""
-    found = [finding for one in wordings for finding in _of_one(one)]
-    return [*found, *missing_translations(wordings), *unbalanced(wordings), *duplicates(wordings)]
+    findings = [finding for wording in wordings for finding in _of_one(wording)]
+    return [*findings, *missing_translations(wordings), *unbalanced(wordings), *duplicates(wordings)]
 
 
-def _of_one(one: ReviewedText) -> Iterator[ReviewFinding]:
+def _of_one(wording: ReviewedText) -> Iterator[ReviewFinding]:
     for language in LANGUAGES:
-        text = getattr(one.text, language)
-        for rule in BY_WORDS[one.kind] if text else ():
-            if said := words_found(rule, language, text):
-                yield ReviewFinding(rule, one.id, language, {"found": said})
-        most = MOST_WORDS.get(one.kind)
+        text = getattr(wording.text, language)
+        for rule in BY_WORDS[wording.kind] if text else ():
+            if words := words_found(rule, language, text):
+                yield ReviewFinding(rule, wording.id, language, {"found": words})
+        most = MOST_WORDS.get(wording.kind)
         if text and most and len(words_of(text)) > most:
-            yield ReviewFinding("too_long", one.id, language, {"found": len(words_of(text)), "most": most})
-    differs = translation_differs(one.text.de, one.text.en) if one.text.de and one.text.en else ""
-    if differs and not (differs == "same" and one.kind == "text"):  # a name may be the same in both
-        yield ReviewFinding("translation_differs", one.id, None, {"found": _DIFFERS[differs]})
+            yield ReviewFinding("too_long", wording.id, language, {"found": len(words_of(text)), "most": most})
+    differs = translation_differs(wording.text.de, wording.text.en) if wording.text.de and wording.text.en else ""
+    if differs and not (differs == "same" and wording.kind == "text"):  # a name may be the same in both
+        yield ReviewFinding("translation_differs", wording.id, None, {"found": _DIFFERS[differs]})
 
 
 def words_found(rule: str, language: Spoken, text: str) -> str:
     """The words that give the text away; "" where the rule finds nothing."""
     patterns, but = _lexicon()[rule, language]
     kept = but.sub(" – ", text)
-    found = next((match for pattern in patterns if (match := pattern.search(kept))), None)
-    return found[0].strip(" ,") if found else ""
+    hit = next((match for pattern in patterns if (match := pattern.search(kept))), None)
+    return hit[0].strip(" ,") if hit else ""
 
 
 @cache
@@ -135,8 +135,8 @@ def _lexicon() -> Mapping[tuple[str, str], tuple[tuple[re.Pattern[str], ...], re
             assert isinstance(patterns, list)
             assert isinstance(but, list)
             made[rule, language] = (
-                tuple(re.compile(str(one), re.IGNORECASE) for one in patterns),
-                re.compile("|".join(f"(?:{one})" for one in but) or r"(?!)", re.IGNORECASE),
+                tuple(re.compile(str(pattern), re.IGNORECASE) for pattern in patterns),
+                re.compile("|".join(f"(?:{pattern})" for pattern in but) or r"(?!)", re.IGNORECASE),
             )
     return made
 
@@ -146,13 +146,12 @@ def _lexicon() -> Mapping[tuple[str, str], tuple[tuple[re.Pattern[str], ...], re
 
 def missing_translations(wordings: Sequence[ReviewedText]) -> Iterator[ReviewFinding]:
     """Where some texts are in both languages, those that are in one only."""
-    both = any(one.text.de and one.text.en for one in wordings)
-    for one in wordings if both else ():
-        lacking = [language for language in LANGUAGES if not getattr(one.text, language)]
+    names = {"de": N_("German"), "en": N_("English")}
+    both = any(wording.text.de and wording.text.en for wording in wordings)
+    for reviewed in wordings if both else ():
+        lacking = [names[language] for language in LANGUAGES if not getattr(reviewed.text, language)]
         if lacking:
-            yield ReviewFinding(
-                "missing_translation", one.id, None, {"found": {"de": N_("German"), "en": N_("English")}[lacking[0]]}
-            )
+            yield ReviewFinding("missing_translation", reviewed.id, None, {"found": lacking[0]})
 
 
 def translation_differs(german: str, english: str) -> str:
@@ -173,9 +172,9 @@ def translation_differs(german: str, english: str) -> str:
 def unbalanced(wordings: Iterable[ReviewedText]) -> Iterator[ReviewFinding]:
     """Families in which all, or all but one of many, are keyed the same way."""
     families: dict[str, list[bool]] = {}
-    for one in wordings:
-        if one.family:
-            families.setdefault(one.family, []).append(one.reverse)
+    for wording in wordings:
+        if wording.family:
+            families.setdefault(wording.family, []).append(wording.reverse)
     for family, reverse in families.items():
         n, most = len(reverse), max(Counter(reverse).values())
         if n >= FEWEST_KEYED and most / n > 0.8:
@@ -183,21 +182,20 @@ def unbalanced(wordings: Iterable[ReviewedText]) -> Iterator[ReviewFinding]:
 
 
 def duplicates(wordings: Sequence[ReviewedText]) -> Iterator[ReviewFinding]:
-    """Pairs that say almost the same in a language both have; a negated twin is one, too. The same said of the matters
-    of two families is none."""
-    closed = [one for one in wordings if one.kind != "text"]
-    families = {one.id: one.family for one in closed}
+    """Pairs that say almost the same in a language, a negated twin too; the same of two families' matters is none."""
+    closed = [wording for wording in wordings if wording.kind != "text"]
+    families = {wording.id: wording.family for wording in closed}
     for language in LANGUAGES:
-        known = {one.id: triples(text) for one in closed if (text := getattr(one.text, language))}
-        for (a, one), (b, other) in combinations(known.items(), 2):
-            apart = families[a] and families[b] and families[a] != families[b] and one != other
-            if not apart and alike(one, other) >= ALIKE:
+        known = {wording.id: triples(text) for wording in closed if (text := getattr(wording.text, language))}
+        for (a, first), (b, other) in combinations(known.items(), 2):
+            apart = families[a] and families[b] and families[a] != families[b] and first != other
+            if not apart and alike(first, other) >= ALIKE:
                 yield ReviewFinding("near_duplicate", b, language, {"found": a})
 
 
-def alike(one: frozenset[str], other: frozenset[str]) -> float:
+def alike(first: frozenset[str], other: frozenset[str]) -> float:
     """Dice coefficient of two sets: 2·|A ∩ B| / (|A| + |B|), 0 to 1."""
-    return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
+    return 2 * len(first & other) / (len(first) + len(other)) if first and other else 0.0
 
 
 def triples(text: str) -> frozenset[str]:

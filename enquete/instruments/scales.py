@@ -1,5 +1,4 @@
-"""Answer scales (the built-in ones, a file's own, and plain numbers of points), and what is known of people's answers
-on them."""
+"""Answer scales (built-in, a file's own, plain numbers of points), and what is known of people's answers on them."""
 
 from __future__ import annotations
 
@@ -43,7 +42,10 @@ class Scale(Part):
             raise wrong(f"min {shown(self.min)} must be smaller than max {shown(self.max)}")
         if self.max - self.min >= MOST_POINTS:
             raise wrong(f"{shown(self.max - self.min + 1)} points; a scale has 2 to {MOST_POINTS}")
-        problems = [*self._labels_outside(), *self._ends_without_label()]
+        outside = ", ".join(shown(point) for point in self.labels if point not in self.points)
+        bare = " and ".join(str(point) for point in (self.min, self.max) if point not in self.labels)
+        problems = [f"labels for {outside}, but the scale runs from {self.min} to {self.max}"] if outside else []
+        problems += [f"no label for {bare}; both ends need one"] if bare else []
         if problems:
             raise wrong("; ".join(problems))
         return self
@@ -58,14 +60,6 @@ class Scale(Part):
             Option(value=point, label=self.labels[point].in_(language) if point in self.labels else "")
             for point in self.points
         )
-
-    def _labels_outside(self) -> list[str]:
-        outside = ", ".join(shown(point) for point in self.labels if point not in self.points)
-        return [f"labels for {outside}, but the scale runs from {self.min} to {self.max}"] if outside else []
-
-    def _ends_without_label(self) -> list[str]:
-        bare = " and ".join(str(point) for point in (self.min, self.max) if point not in self.labels)
-        return [f"no label for {bare}; both ends need one"] if bare else []
 
 
 def _labelled(*labels: tuple[str, str]) -> Scale:
@@ -116,10 +110,10 @@ def builtin_scale(name: str, ends: Ends) -> Scale | None:
     return None
 
 
-def with_builtin_scales(own: dict[object, object], used: Iterable[str], ends: Ends) -> dict[object, object]:
-    """`own` scales of a file plus the built-in ones it uses, so that the pinned instrument holds all its scales."""
-    builtin = {name: builtin_scale(name, ends) for name in sorted(used) if name not in own}
-    return own | {name: scale for name, scale in builtin.items() if scale is not None}
+def with_builtin_scales(scales: dict[object, object], used: Iterable[str], ends: Ends) -> dict[object, object]:
+    """`scales` of a file plus the built-in ones it uses, so that the pinned instrument holds all its scales."""
+    builtin = {name: builtin_scale(name, ends) for name in sorted(used) if name not in scales}
+    return scales | {name: scale for name, scale in builtin.items() if scale is not None}
 
 
 def _as_name(value: object) -> object:
@@ -161,8 +155,7 @@ def _coherent(shares: dict[int, float]) -> dict[int, float]:
 
 
 class Human(Part):
-    """`sd` (n − 1, in scale points), `marginals` (share or count by scale point) or both, of people asked the same
-    item."""
+    """`sd` (n − 1, in scale points), `marginals` (share or count by point) or both, of people asked the same item."""
 
     source: Line
     sd: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
@@ -176,8 +169,7 @@ class Human(Part):
 
 
 def on_scale(human: Human | None, points: Points | None) -> Human | None:
-    """`human`, if it can be of answers on a scale from points[0] to points[1]; None stands for a scale with a
-    problem."""
+    """`human`, if it can be of answers on a scale from points[0] to points[1]; None: of a scale with a problem."""
     if human is None or points is None:
         return human
     low, high = points
@@ -191,13 +183,11 @@ def on_scale(human: Human | None, points: Points | None) -> Human | None:
 
 
 def points_of(scale: object, default: str) -> Points | None:
-    """Ends of the scale of that name in the file being read; without a name, of the file's own `scale`, else of
-    `default`."""
+    """Ends of the scale of that name in the file being read; else of the file's own `scale`, else of `default`."""
     document = current().document
     scales = document.get("scales")
     name = str(scale if scale is not None else document.get("scale", default))
-    found = (
-        next((one for key, one in scales.items() if str(key) == name), None) if isinstance(scales, Mapping) else None
-    )
-    low, high = (found.get(end) if isinstance(found, Mapping) else getattr(found, end, None) for end in ("min", "max"))
+    known = scales if isinstance(scales, Mapping) else {}
+    meant = next((scale for key, scale in known.items() if str(key) == name), None)
+    low, high = (meant.get(end) if isinstance(meant, Mapping) else getattr(meant, end, None) for end in ("min", "max"))
     return (low, high) if isinstance(low, int) and isinstance(high, int) else None

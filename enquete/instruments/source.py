@@ -63,9 +63,8 @@ def read_source(name: str, raw: bytes) -> SourceFile:
         raise InstrumentError([f"{name}: the file is empty; start with instrument_id, version and title"])
     if not isinstance(root, yaml.MappingNode):
         kind = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
-        raise InstrumentError(
-            [f"{name}:{_line(root)}: {kind}; an instrument is a mapping such as `instrument_id: my-study`"]
-        )
+        right = "an instrument is a mapping such as `instrument_id: my-study`"
+        raise InstrumentError([f"{name}:{_line(root)}: {kind}; {right}"])
     walk = _Walk(name)
     document = walk.mapping(root, (), ())
     return SourceFile(name, document, walk.lines, walk.written, tuple(walk.problems))
@@ -84,8 +83,9 @@ def decoded(name: str, raw: bytes) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        byte = raw[error.start]
-        raise InstrumentError([f"{name}:{line}: byte 0x{byte:02x} is no UTF-8; save the file as UTF-8"]) from None
+        raise InstrumentError(
+            [f"{name}:{line}: byte 0x{raw[error.start]:02x} is no UTF-8; save the file as UTF-8"]
+        ) from None
 
 
 class _OverLimit(Exception):
@@ -167,7 +167,7 @@ def _syntax(error: yaml.MarkedYAMLError) -> str:
         return "a tab in the indentation; YAML wants spaces"
     if "single document" in context:
         return "a second document begins here (---); one file holds one instrument"
-    told = next((told for said, told in SLIPS if said in problem or said in context), "")
+    told = next((told for words, told in SLIPS if words in problem or words in context), "")
     return told or f"no valid YAML: {problem}; check indentation, colons and quotes here and in the line before"
 
 
@@ -214,9 +214,8 @@ class _Walk:
             if key is None:
                 continue
             if str(key) in first:
-                self.problem(
-                    key_node, (*path, key), f"the key stands twice (first in line {first[str(key)]}); remove one"
-                )
+                message = f"the key stands twice (first in line {first[str(key)]}); remove one"
+                self.problem(key_node, (*path, key), message)
                 continue
             first[str(key)] = _line(key_node)
             self.lines[(*path, key)] = _line(key_node)
@@ -244,15 +243,15 @@ class _Walk:
         if node.tag in _TEXT_TAGS or not self.check_tag(node, path, _PLAIN_TAGS):
             return str(node.value)
         try:
-            found = self.constructor.construct_object(node)
+            value = self.constructor.construct_object(node)
         except (ValueError, KeyError, OverflowError, yaml.YAMLError):
             self.problem(node, path, f"{shown(node.value)} is no {node.tag.removeprefix(_TAG)}")
             return None
-        if isinstance(found, int | float) and not -(2.0**63) < found < 2.0**63:
+        if isinstance(value, int | float) and not -(2.0**63) < value < 2.0**63:
             self.problem(node, path, f"{shown(node.value)} is no finite number of ordinary size")
             return None
         self.written[path] = str(node.value)
-        return found if isinstance(found, int | float) else None
+        return value if isinstance(value, int | float) else None
 
     def check_tag(self, node: yaml.Node, path: FieldPath, allowed: set[str]) -> bool:
         if node.tag in allowed:
@@ -278,11 +277,12 @@ def read_as(value: object) -> str:
 
 def validation_problems(error: ValidationError, model: type[BaseModel], source: SourceFile) -> list[tuple[int, str]]:
     """One (line, message) for each problem. Where quotes are missing, nothing else is said of the same entry."""
-    found = error.errors(include_url=False)
-    unquoted = {loc[:-1] for one in found if one["type"] == "extra_forbidden" and is_prose((loc := one["loc"])[-1])}
+    errors = error.errors(include_url=False)
+    unknown = (details["loc"] for details in errors if details["type"] == "extra_forbidden")
+    unquoted = {loc[:-1] for loc in unknown if is_prose(loc[-1])}
     return [
         _problem(details, model, source)
-        for details in found
+        for details in errors
         if (details["type"] == "extra_forbidden" and is_prose(details["loc"][-1]))
         or not any(part and details["loc"][: len(part)] == part for part in unquoted)
     ]
@@ -348,11 +348,11 @@ def _child(node: object, step: str | int) -> object:
 
 def model_at(model: type[BaseModel], loc: FieldPath) -> type[BaseModel] | None:
     """The model whose fields stand at `loc`, following fields, lists and mappings."""
-    found: object = model
+    kind: object = model
     for step in loc:
-        found = _inside(_bare(found), step)
-    found = _bare(found)
-    return found if isinstance(found, type) and issubclass(found, BaseModel) else None
+        kind = _inside(_bare(kind), step)
+    kind = _bare(kind)
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
 def _bare(annotation: object) -> object:
@@ -437,17 +437,11 @@ _MESSAGES: dict[str, _Message] = {
     "extra_forbidden": _unknown_key,
     "missing": _missing,
     "literal_error": lambda details, *_: f"is {shown(details['input'])}; write {details['ctx']['expected']}",
-    "model_type": _mapping,
-    "model_attributes_type": _mapping,
+    **dict.fromkeys(("model_type", "model_attributes_type"), _mapping),
     "dict_type": _kind("a mapping (key: value)"),
     "tuple_type": _kind("a list (lines beginning with -)"),
     "bool_type": _kind("true or false"),
-    "int_type": _kind("a whole number"),
-    "int_parsing": _kind("a whole number"),
-    "int_from_float": _kind("a whole number"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), _kind("a whole number")),
     "float_type": _kind("a number"),
-    "greater_than_equal": _limit,
-    "less_than_equal": _limit,
-    "greater_than": _limit,
-    "less_than": _limit,
+    **dict.fromkeys(("greater_than_equal", "less_than_equal", "greater_than", "less_than"), _limit),
 }

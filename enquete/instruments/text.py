@@ -86,11 +86,8 @@ class Part(BaseModel):
 
     @classmethod
     def text_fields(cls) -> tuple[str, ...]:
-        return tuple(
-            name
-            for name, info in cls.model_fields.items()
-            if info.annotation is Text or Text in get_args(info.annotation)
-        )
+        kinds = ((name, info.annotation) for name, info in cls.model_fields.items())
+        return tuple(name for name, kind in kinds if kind is Text or Text in get_args(kind))
 
     @classmethod
     def flat_keys(cls, name: str) -> dict[str, Spoken]:
@@ -102,19 +99,19 @@ class Part(BaseModel):
     def known_keys(cls) -> list[str]:
         """The keys as a user writes them."""
         inline = cls.inline_text
-        own = [str(language) for language in LANGUAGES] if inline else []
-        return [key for name in cls.model_fields for key in (own if name == inline else [name])]
+        spoken = [str(language) for language in LANGUAGES] if inline else []
+        return [key for name in cls.model_fields for key in (spoken if name == inline else [name])]
 
 
 def _gather(data: dict[object, object], name: str, flat: Mapping[str, Spoken]) -> None:
-    found = [key for key in flat if key in data]
-    if not found:
+    present = [key for key in flat if key in data]
+    if not present:
         return
-    languages = [flat[key] for key in found]
+    languages = [flat[key] for key in present]
     if name in data or len(set(languages)) < len(languages):
-        keys = ", ".join([*([name] if name in data else []), *found])
+        keys = ", ".join([*([name] if name in data else []), *present])
         raise wrong(f"the text `{name}` is given twice, as {keys}; keep one form")
-    data[name] = {flat[key]: data.pop(key) for key in found}
+    data[name] = {flat[key]: data.pop(key) for key in present}
 
 
 def texts_of(node: object, path: str = "") -> Iterator[tuple[str, Text]]:
@@ -140,9 +137,8 @@ _NOTICE: dict[str, str] = {
 
 def instrument_notices(instrument: BaseModel, language: Language) -> tuple[str, ...]:
     """One line, in `language`, for each text that has none in `language` and falls back to the other."""
-    return tuple(
-        _NOTICE[language].format(place=place) for place, text in texts_of(instrument) if not text.has(language)
-    )
+    places = (place for place, text in texts_of(instrument) if not text.has(language))
+    return tuple(_NOTICE[language].format(place=place) for place in places)
 
 
 # --- Which language a text is in, by its function words: enough to tell German from English, and neither from both
@@ -159,9 +155,7 @@ def words_of(text: str) -> list[str]:
 def language_of(texts: Iterable[str]) -> Spoken | None:
     """None where the words do not tell, as in a name or in a third language."""
     words = [word for text in texts for word in words_of(text)]
-    counts: dict[Spoken, int] = {
-        language: sum(word in known for word in words) for language, known in FUNCTION_WORDS.items()
-    }
+    counts = {language: sum(word in known for word in words) for language, known in FUNCTION_WORDS.items()}
     first, second = sorted(counts, key=lambda language: -counts[language])
     enough = counts[first] >= max(1, 0.08 * len(words))
     return first if enough and counts[first] >= SURE * counts[second] else None

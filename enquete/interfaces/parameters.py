@@ -37,8 +37,7 @@ def meaning(name: str, info: FieldInfo) -> str:
         from enquete.instruments.pack import pack_named, packs  # noqa: PLC0415 - reads YAML, for this field alone
 
         told, default = f"{told}: {', '.join(packs())}", pack_named().name
-    # Nothing by default, and what is made of several values, say nothing in one word; of no option to be off least of
-    # all.
+    # Nothing by default, and what is made of several values, say nothing in one word; an option that is off least.
     if default is False or default == "" or not isinstance(default, bool | int | float | str):
         return told
     return f"{told}; {json.dumps(default).strip(chr(34))} unless named"
@@ -55,8 +54,7 @@ def kinds_of(annotation: Any) -> tuple[Any, ...]:
 
 
 def client_parameter(name: str) -> Parameter:
-    """As a client sends it. What is left out is for the environment and the defaults to decide, so it has no value
-    here."""
+    """As a client sends it. What is left out is for environment and defaults to decide, so it has no value here."""
     info = RunRequest.model_fields[name]
     described = Field(description=meaning(name, info))
     if info.annotation is bool:
@@ -67,13 +65,12 @@ def client_parameter(name: str) -> Parameter:
 
 def taken(model: type[BaseModel]) -> dict[str, Parameter]:
     """What a model takes. What is left out is for its own defaults to decide."""
-    return {name: _as_parameter(info) for name, info in model.model_fields.items()}
-
-
-def _as_parameter(info: FieldInfo) -> Parameter:
-    kind: Any = info.annotation
-    told = Field(description=info.description)
-    return (Annotated[kind, told], ...) if info.is_required() else (Annotated[kind | None, told], None)
+    parameters: dict[str, Parameter] = {}
+    for name, info in model.model_fields.items():
+        kind: Any = info.annotation
+        told = Field(description=info.description)
+        parameters[name] = (Annotated[kind, told], ...) if info.is_required() else (Annotated[kind | None, told], None)
+    return parameters
 
 
 def with_parameters(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:
@@ -81,18 +78,14 @@ def with_parameters(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:
 
     def signed(function: F) -> F:
         hints = get_type_hints(function, include_extras=True)
-        kind, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+        kind, empty, rest = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty, inspect.Parameter.VAR_KEYWORD
         given = inspect.signature(function).parameters.values()
-        own = [
-            one.replace(kind=kind, annotation=hints[one.name])
-            for one in given
-            if one.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
+        fixed = [p.replace(kind=kind, annotation=hints[p.name]) for p in given if p.kind is not rest]
         made = [inspect.Parameter(name, kind, default=to, annotation=of) for name, (of, to) in parameters.items()]
-        needed, rest = [one for one in own if one.default is empty], [one for one in own if one.default is not empty]
-        signature = inspect.Signature([*needed, *made, *rest], return_annotation=hints.get("return", empty))
+        needed, others = [p for p in fixed if p.default is empty], [p for p in fixed if p.default is not empty]
+        signature = inspect.Signature([*needed, *made, *others], return_annotation=hints.get("return", empty))
         function.__signature__ = signature  # type: ignore[attr-defined]  # what inspect looks for
-        function.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
+        function.__annotations__ = {name: p.annotation for name, p in signature.parameters.items()}
         function.__annotations__["return"] = signature.return_annotation
         return function
 

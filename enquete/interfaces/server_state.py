@@ -50,8 +50,7 @@ MOST_REQUESTS = 512
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SHORTEST_TOKEN = 16
 LONGEST_END_S = 140.0
-"""From a signal to the end at the latest: requests in flight may take two minutes. Whatever hangs then is left
-behind."""
+"""From a signal to the end at the latest: requests in flight may take two minutes. What hangs then is left behind."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,8 @@ class ServerSettings:
     @property
     def hosts(self) -> frozenset[str]:
         """Names that a Host header may have, without the port."""
-        own = () if self.host in ("0.0.0.0", "::", "") else (self.host,)
-        return frozenset(name.lower().strip("[]") for name in (*LOOPBACK_NAMES, *own, *self.allow_hosts))
+        names = () if self.host in ("0.0.0.0", "::", "") else (self.host,)
+        return frozenset(name.lower().strip("[]") for name in (*LOOPBACK_NAMES, *names, *self.allow_hosts))
 
 
 def read_token(file: Path | None = None) -> SecretStr | None:
@@ -127,11 +126,7 @@ def is_loopback(host: str) -> bool:
 @contextlib.contextmanager
 def on_signals(stop: Callable[[], None], longest_s: float = LONGEST_END_S) -> Iterator[None]:
     """While entered, the first SIGINT or SIGTERM calls `stop`; a second one, or an end that takes longer than that,
-    leaves at
-    once: what is filed stays filed.
-
-    Only the main thread gets signals; in another nothing is changed.
-    """
+    leaves at once: what is filed stays filed. Only the main thread gets signals; in another nothing is changed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -155,15 +150,11 @@ def on_signals(stop: Callable[[], None], longest_s: float = LONGEST_END_S) -> It
             signal.signal(each, handler)
 
 
-async def nothing() -> None:
-    """No work to do before the end."""
-
-
 class StoppableServer(uvicorn.Server):
     """uvicorn, stopped by a signal as by request: uvicorn itself raises the signal again once it has stopped, which
     ends the process before its runs are paused, or with a signal's exit code."""
 
-    def __init__(self, config: uvicorn.Config, before_end: Callable[[], Awaitable[None]] = nothing):
+    def __init__(self, config: uvicorn.Config, before_end: Callable[[], Awaitable[None]]):
         """`before_end`: done while clients are still answered, such as pausing runs that they wait for."""
         super().__init__(config)
         self._before_end = before_end
@@ -288,8 +279,7 @@ class MaskingFormatter(logging.Formatter):
 
 
 def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
-    """Of these, and of the token that clients send. Raises SettingsError where the environment is wrong, or a key too
-    short."""
+    """Of these, and of the token that clients send. Raises SettingsError: a wrong environment, too short a key."""
     Environment.read()  # says better what is wrong with a variable
     held = {name: secret for name in SECRETS if (secret := said(name))}
     for name, secret in held.items():
@@ -302,8 +292,7 @@ def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
     return Mask([*held.values(), *([token.get_secret_value()] if token else [])], root)
 
 
-# --- What every error becomes, once: an exit code (its own), a status code of HTTP, and what each caller can do about
-# it
+# --- What every error becomes, once: an exit code (its own), a status code of HTTP, and what each caller can do
 
 
 class Unauthorised(InputError):
@@ -312,8 +301,7 @@ class Unauthorised(InputError):
 
 @dataclass(frozen=True)
 class ErrorReply:
-    """To one kind of error. What is left out is that of the kind's parent. `http`: a remedy; `mcp`: which call would
-    help."""
+    """To one kind of error; what is left out is its parent's. `http`: a remedy; `mcp`: which call would help."""
 
     code: int = 0
     http: str = ""
@@ -381,7 +369,7 @@ def code_of(error: EnqueteError) -> int:
 
 def advice(error: EnqueteError, caller: Literal["http", "mcp"]) -> str:
     """What this caller can do; "" where nothing is known."""
-    return next((said for reply in _replies(error) if (said := getattr(reply, caller))), "")
+    return next((text for reply in _replies(error) if (text := getattr(reply, caller))), "")
 
 
 def _replies(error: EnqueteError) -> list[ErrorReply]:

@@ -1,9 +1,8 @@
-"""What a caller of any interface sees: how far a run is and what it has cost, lists of what there is, and what a run
-that stopped has left.
-"""
+"""What a caller of any interface sees: how far a run is, its costs, lists of what there is, what a run has left."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import time
@@ -11,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field, JsonValue
 
@@ -95,8 +94,7 @@ def outcome_of(stage: StageStatus, status: StatusWord) -> str:
 
 
 def note_of(run: Run, status: StatusWord, task: Task | None, fault: str = "") -> str:
-    """Why it stopped, or why nothing moves while it goes on. `fault`: what a server knows of its end beside the
-    ledger."""
+    """Why it stopped, or why nothing moves while it goes on. `fault`: what a server knows beside the ledger."""
     if status in GOING_ON:
         return (task.waits_for if task is not None else "") or run.waits_for
     return run.note or fault or (KILLED if status == "paused" else "")
@@ -201,16 +199,16 @@ def simulation_row(sandbox: PathSandbox, known: KnownSimulation, task_of: TaskOf
 
 def run_rows(sandbox: PathSandbox, sim_id: str, task_of: TaskOf, clear: Clear) -> list[RunRow]:
     """Newest first. Raises SimulationNotFound, OutsideRoot."""
-    found = []
-    for one in sandbox.runs(sim_id):
-        status = one.status
+    rows = []
+    for summary in sandbox.runs(sim_id):
+        status = summary.status
         if status not in ("completed", *UNREADABLE):
-            run = enquete.load_run(sim_id, one.run_id, root=str(sandbox.root))
+            run = enquete.load_run(sim_id, summary.run_id, root=str(sandbox.root))
             status = status_of(run, task_of(run))
-        over = status in ("completed", *UNREADABLE)
-        row: dict[str, Any] = {**vars(one), "status": status, "note": clear(one.note), "methods": list(one.methods)}
-        found.append(RunRow(**{**row, "resume_token": None if over else one.resume_token}))
-    return found[::-1]
+        token = None if status in ("completed", *UNREADABLE) else summary.resume_token
+        facts = {"status": status, "note": clear(summary.note), "methods": list(summary.methods), "resume_token": token}
+        rows.append(RunRow(**{**vars(summary), **facts}))
+    return rows[::-1]
 
 
 def instrument_rows(shelf: Path, clear: Clear, language: str = "en") -> list[InstrumentRow]:
@@ -219,16 +217,16 @@ def instrument_rows(shelf: Path, clear: Clear, language: str = "en") -> list[Ins
     from enquete.study.instruments import own_instruments, shipped_instruments  # noqa: PLC0415
 
     titles = enquete.list_instruments()
-    found = []
-    for one in (*shipped_instruments(language), *own_instruments(shelf, language)):
-        row = {**vars(one), "languages": list(one.languages), "packs": list(one.packs), "problem": clear(one.problem)}
-        named = titles.get(one.methodology, dict.fromkeys(languages(), one.methodology))
-        found.append(InstrumentRow(**row, titles=named))
-    return found
+    rows = []
+    for instrument in (*shipped_instruments(language), *own_instruments(shelf, language)):
+        lists = {"languages": list(instrument.languages), "packs": list(instrument.packs)}
+        named = titles.get(instrument.methodology, dict.fromkeys(languages(), instrument.methodology))
+        facts = {**vars(instrument), **lists, "problem": clear(instrument.problem), "titles": named}
+        rows.append(InstrumentRow(**facts))
+    return rows
 
 
-# --- What a run that stopped has left: findings, report, files. Nothing outside the server's root is read, and nobody
-# is asked
+# --- What a run that stopped has left: findings, report, files. Nothing outside the root is read, and nobody is asked
 
 
 WRITTEN = "it is written at the run's end and at every stop"
@@ -241,14 +239,14 @@ def findings_of(
     has not come so far hides no earlier one. Raises NothingYet naming the run that has them."""
     if run_id is not None:
         run = sandbox.finished(sim_id, run_id)
-        found = _findings_in(sandbox, run, methodology)
-        if found:
-            return run, found
-        others = [one.run_id for one, _ in _having(sandbox, sim_id, methodology)]
+        findings = _findings_in(sandbox, run, methodology)
+        if findings:
+            return run, findings
+        others = [other.run_id for other, _ in _having(sandbox, sim_id, methodology)]
         there = f"run {others[0]} has some" if others else f"it has those of: {', '.join(run.results) or 'none so far'}"
         raise NothingYet(f"run {run.run_id} has no results of {methodology[:100]!r}; {there}")
-    for run, found in _having(sandbox, sim_id, methodology):
-        return run, found
+    for run, findings in _having(sandbox, sim_id, methodology):
+        return run, findings
     run = sandbox.finished(sim_id)
     there = ", ".join(run.results) or "none so far"
     raise NothingYet(f"no run of {sim_id} has results of {methodology[:100]!r}; run {run.run_id} has those of: {there}")
@@ -258,19 +256,19 @@ def _having(sandbox: PathSandbox, sim_id: str, methodology: str) -> Iterator[tup
     """Runs with findings of it: those that count first, then the latest first."""
     canonical = pointers(sim_id, root=str(sandbox.root))
     counting = [canonical.get(f"{phase}/{methodology}", "") for phase in ("T1", "T0")]
-    others = [one.run_id for one in reversed(sandbox.runs(sim_id)) if one.status not in ("damaged", "newer")]
-    for run_id in dict.fromkeys([*(one for one in counting if one in others), *others]):
+    others = [known.run_id for known in reversed(sandbox.runs(sim_id)) if known.status not in UNREADABLE]
+    for run_id in dict.fromkeys([*(name for name in counting if name in others), *others]):
         run = sandbox.finished(sim_id, run_id)
-        found = _findings_in(sandbox, run, methodology) if methodology in run.record.methods else {}
-        if found:
-            yield run, found
+        findings = _findings_in(sandbox, run, methodology) if methodology in run.record.methods else {}
+        if findings:
+            yield run, findings
 
 
 def _findings_in(sandbox: PathSandbox, run: Run, methodology: str) -> dict[str, JsonValue]:
     """As they were written at the run's last stop, else of a methodology that is done while others are being asked."""
     sandbox.require_inside(run.path)
-    found = run.results.get(methodology)
-    return found if isinstance(found, dict) and found else run.early_results(methodology)
+    result = run.results.get(methodology)
+    return result if isinstance(result, dict) and result else run.early_results(methodology)
 
 
 def report_of(sandbox: PathSandbox, run: Run) -> str:
@@ -326,8 +324,7 @@ def parcel_of(
     return Parcel(parcel, "application/zip")
 
 
-# --- What is read while a run is written by another thread or process: a file may be replaced, or not be there yet,
-# between two looks
+# --- What is read while another thread or process writes the run: a file may be replaced, or not be there yet
 
 
 T = TypeVar("T")
@@ -336,18 +333,13 @@ APART_S = 0.05
 
 
 def retry_read(read: Callable[[], T]) -> T:
-    """What `read` gives. What fails is looked at again: damage is still there then, a change under the reader is
-    not."""
-    for look in range(LOOKS):
-        try:
+    """What `read` gives. What fails is looked at again: damage is still there then, a change under the reader not."""
+    for look in range(LOOKS - 1):
+        with contextlib.suppress(NeverStarted, LedgerError, OSError, ValueError, DatabaseError):
             return read()
-        except NeverStarted as error:
-            if look == LOOKS - 1:
-                raise RunNotFound(
-                    "the run is only just being begun, or was broken off before its first question"
-                ) from error
-        except (LedgerError, OSError, ValueError, DatabaseError):
-            if look == LOOKS - 1:
-                raise
         time.sleep(APART_S * 2**look)
-    raise AssertionError("unreachable")
+    try:
+        return read()
+    except NeverStarted as error:
+        why = "the run is only just being begun, or was broken off before its first question"
+        raise RunNotFound(why) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -84,10 +85,8 @@ def read_once(
         return None
     path = folder / GRAPH
     if path.exists():
-        try:
+        with suppress(OSError, ValidationError):  # what cannot be read is asked for again
             return GraphMemory.model_validate_json(read_regular(path, LARGEST_FILE))
-        except (OSError, ValidationError):
-            pass  # read again
     known = _read(kind, sim_path, sim_id, machine, agents)
     write_atomically(path, known.model_dump_json(indent=1))
     return known

@@ -59,22 +59,22 @@ class LocalMemory:
     def remember(self, records: Sequence[MemoryRecord]) -> None:
         """Those that are not there yet."""
         with self._merging:
-            there = self._store.batch([GetOp(RECORDS, one.id) for one in records])
-            new = [one for one, found in zip(records, there, strict=True) if found is None]
-            self._store.batch([PutOp(RECORDS, one.id, one.model_dump(exclude_defaults=True)) for one in new])
+            there = self._store.batch([GetOp(RECORDS, record.id) for record in records])
+            new = [record for record, item in zip(records, there, strict=True) if item is None]
+            self._store.batch([PutOp(RECORDS, record.id, record.model_dump(exclude_defaults=True)) for record in new])
 
     def record(self, record_id: str) -> MemoryRecord | None:
-        found = self._store.get(RECORDS, record_id)
-        return MemoryRecord.model_validate(found.value) if found else None
+        item = self._store.get(RECORDS, record_id)
+        return MemoryRecord.model_validate(item.value) if item else None
 
     def annotate(self, record_id: str, fields: Mapping[str, JsonValue]) -> bool:
         """Add these fields to a record, keeping what is there. False, and a warning in the log, where there is none."""
         with self._merging:
-            found = self._store.get(RECORDS, record_id)
-            if found is None:
+            item = self._store.get(RECORDS, record_id)
+            if item is None:
                 log.warning("memory: no record %s to annotate with %s", record_id, ", ".join(fields))
                 return False
-            self._store.put(RECORDS, record_id, {**found.value, **fields})
+            self._store.put(RECORDS, record_id, {**item.value, **fields})
         return True
 
     def forget(self, runs: Collection[str]) -> None:
@@ -98,10 +98,9 @@ class LocalMemory:
             self._store.delete(_to(graph), record_id)
 
     def undelivered(self, graph: str) -> list[MemoryRecord]:
-        """Episodes that this graph has not got for certain, oldest first. Raises MemoryFault where a file of them is
-        damaged."""
+        """Episodes that this graph has not got for certain, oldest first. Raises MemoryFault for a damaged file."""
         states = self.delivered(graph)
-        return [one for one in episodes(self._interviews) if states.get(one.id) != "sent"]
+        return [record for record in episodes(self._interviews) if states.get(record.id) != "sent"]
 
     # --- preferences --------------------------------------------------------------------------------------------------
 

@@ -88,8 +88,7 @@ class Graph(Protocol):
 __all__ = ["TIMEOUT_S", "Graph", "Kind", "MemoryFault", "MemoryRecord", "Preference"]
 
 
-# --- Episodes of a simulation's interviews: read where its runs wrote them, exports/episodes.jsonl, and found again
-# by words.
+# --- Episodes of a simulation's interviews: read where its runs wrote them, exports/episodes.jsonl; found by words.
 
 EPISODES = "episodes.jsonl"
 ENTITY_WEIGHT, FETCHED = 0.1, 3
@@ -124,23 +123,21 @@ def complete(file: Path) -> Iterator[MemoryRecord]:
 def search(records: Iterable[MemoryRecord], query: str, *, agent: str = "", limit: int = 10) -> list[MemoryRecord]:
     """Best first: how well the words fit (1 for the best, by BM25), + 0.1 where the query names the agent. Words match
     by their beginnings. `agent`: only of whom this name or id is. Without words the last."""
-    said, asked = list(records), _WORD.findall(query)
+    spoken, asked = list(records), _WORD.findall(query)
     parts = [f"agent : ({' AND '.join(_prefixes(whom))})"] if (whom := _WORD.findall(agent)) else []
     parts += [f"({' OR '.join(_prefixes(asked))})"] if asked else []
     if not parts:
-        return said[::-1][:limit]
+        return spoken[::-1][:limit]
     with closing(sqlite3.connect(":memory:")) as index:
         index.execute(INDEX)
-        index.executemany(
-            "INSERT INTO words(rowid, agent, text) VALUES(?,?,?)",
-            ((place, f"{one.agent_name} {one.participant or ''}", one.text) for place, one in enumerate(said)),
-        )
+        words = ((place, f"{r.agent_name} {r.participant or ''}", r.text) for place, r in enumerate(spoken))
+        index.executemany("INSERT INTO words(rowid, agent, text) VALUES(?,?,?)", words)
         rows = index.execute(
             "SELECT rowid, bm25(words, 2, 1) FROM words WHERE words MATCH ? ORDER BY 2, rowid DESC LIMIT ?",
             (" AND ".join(parts), FETCHED * limit),
         ).fetchall()
     best = min((rank for _, rank in rows), default=0) or 1
-    weighed = [(rank / best + ENTITY_WEIGHT * _named(said[place], asked), said[place]) for place, rank in rows]
+    weighed = [(rank / best + ENTITY_WEIGHT * _named(spoken[place], asked), spoken[place]) for place, rank in rows]
     return [record for _, record in sorted(weighed, key=lambda pair: -pair[0])][:limit]
 
 
@@ -178,14 +175,14 @@ class PreferenceShare:
 def standings(preferences: Iterable[Preference]) -> list[PreferenceShare]:
     """By type of question and of stakeholder, the configuration that wins most often first."""
     counts: dict[tuple[str, str, str], list[int]] = {}
-    for one in preferences:
-        for configuration, side in ((one.a, "a"), (one.b, "b")):
-            counted = counts.setdefault((one.question_type, one.stakeholder_type, configuration), [0, 0, 0])
+    for pair in preferences:
+        for configuration, side in ((pair.a, "a"), (pair.b, "b")):
+            counted = counts.setdefault((pair.question_type, pair.stakeholder_type, configuration), [0, 0, 0])
             counted[0] += 1
-            counted[1] += one.winner == side
-            counted[2] += one.winner == "tie"
-    found = [_standing(*key, *counted) for key, counted in counts.items()]
-    return sorted(found, key=lambda s: (s.question_type, s.stakeholder_type, -s.rate, s.configuration))
+            counted[1] += pair.winner == side
+            counted[2] += pair.winner == "tie"
+    shares = [_standing(*key, *counted) for key, counted in counts.items()]
+    return sorted(shares, key=lambda s: (s.question_type, s.stakeholder_type, -s.rate, s.configuration))
 
 
 def _standing(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
+from functools import partial
 from time import monotonic, sleep, time
 from typing import Any, TypeVar
 
@@ -39,10 +40,7 @@ class Waiting:
     """How long a reading waits in all where its server asks for it: threads that wait at once wait once."""
 
     def __init__(
-        self,
-        patience_s: float = 0.0,
-        wait: Callable[[float], object] = sleep,
-        clock: Callable[[], float] = monotonic,
+        self, patience_s: float = 0.0, wait: Callable[[float], object] = sleep, clock: Callable[[], float] = monotonic
     ):
         self._left, self._wait, self._clock = patience_s, wait, clock
         self._until, self._lock = 0.0, threading.Lock()
@@ -74,8 +72,7 @@ class Overlong(Exception):
 
 
 class BoundedHttp(httpx.Client):
-    """Bodies are read piece by piece and dropped at the limit: neither a gigabyte nor what unpacks to one is ever in
-    memory."""
+    """Bodies are read piece by piece and dropped at the limit: no gigabyte, nor what unpacks to one, is in memory."""
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """The response, its body read. Raises Overlong, and whatever httpx does."""
@@ -141,10 +138,10 @@ class ZepConnection:
         if not isinstance(status, int):
             return MemoryFault(f"{what}: an answer that cannot be read ({type(error).__name__})", unsure=True)
         body = one_line(str(getattr(error, "body", "")))
-        said = clip(body.replace(self._secret, "…"), 200)  # a server may echo it
+        text = clip(body.replace(self._secret, "…"), 200)  # a server may echo it
         wait = (seconds(self._wait) or RATE_LIMIT_WAIT_S) if status == 429 else None
         return MemoryFault(
-            f"{what}: {status} {said}".strip(), wait_s=wait, unsure=status >= 500, refused=status in REFUSED
+            f"{what}: {status} {text}".strip(), wait_s=wait, unsure=status >= 500, refused=status in REFUSED
         )
 
     def close(self) -> None:
@@ -191,8 +188,8 @@ class ZepSessions:
 
     def read(self, agents: Sequence[str]) -> dict[str, Knowledge]:
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            found = list(pool.map(self._read_one, agents))
-        return {who: known for who, known in zip(agents, found, strict=True) if known is not None}
+            memories = list(pool.map(self._read_one, agents))
+        return {who: known for who, known in zip(agents, memories, strict=True) if known is not None}
 
     def _read_one(self, participant: str) -> Knowledge | None:
         return self._connection.reading("reading a session", lambda: self._known_of(participant))
@@ -203,9 +200,9 @@ class ZepSessions:
         except self._unknown:
             return None
         facts = [
-            Fact(id=str(one.uuid_ or place), text=" ".join(one.fact.split()), at=str(one.created_at or ""))
-            for place, one in enumerate(memory.relevant_facts or [])
-            if one.fact
+            Fact(id=str(fact.uuid_ or place), text=" ".join(fact.fact.split()), at=str(fact.created_at or ""))
+            for place, fact in enumerate(memory.relevant_facts or [])
+            if fact.fact
         ]
         summary = memory.summary.content if memory.summary else ""
         return Knowledge(summary=summary or "", facts=tuple(facts))
@@ -230,12 +227,11 @@ class ZepSessions:
         self._zep.memory.add(self.session(record.participant), messages=[message], request_options=ONCE)
 
     def _open(self, participant: str | None) -> None:
+        user, session = self.user(participant), self.session(participant)
         with suppress(*self._known_already):
-            self._zep.user.add(user_id=self.user(participant), request_options=ONCE)
+            self._zep.user.add(user_id=user, request_options=ONCE)
         with suppress(*self._known_already):
-            self._zep.memory.add_session(
-                session_id=self.session(participant), user_id=self.user(participant), request_options=ONCE
-            )
+            self._zep.memory.add_session(session_id=session, user_id=user, request_options=ONCE)
 
     def holds(self, record: MemoryRecord) -> bool:
         with self._connection.talking("reading a session"):
@@ -243,7 +239,7 @@ class ZepSessions:
                 memory = self._zep.memory.get(self.session(record.participant), lastn=LOOKED_BACK, request_options=ONCE)
             except self._unknown:
                 return False
-            return any((one.metadata or {}).get("enquete") == record.id for one in memory.messages or [])
+            return any((message.metadata or {}).get("enquete") == record.id for message in memory.messages or [])
 
     def close(self) -> None:
         self._connection.close()
@@ -299,16 +295,13 @@ class ZepCloudGraph:
             for end in dict.fromkeys((edge.source_node_uuid, edge.target_node_uuid)):
                 if who := wanted.get(str(end).casefold()):
                     facts.setdefault(who, []).append(fact)
-        return {who: Knowledge(summary=summaries.get(who, ""), facts=tuple(found)) for who, found in facts.items()}
+        return {who: Knowledge(summary=summaries.get(who, ""), facts=tuple(known)) for who, known in facts.items()}
 
     def _pages(self, what: str, listing: Callable[..., list[Any]]) -> Iterator[Any]:
         cursor = ""
         for _ in range(MOST_PAGES):
             more = {"uuid_cursor": cursor} if cursor else {}
-            page = self._connection.reading(
-                f"reading {what}",
-                lambda more=more: self._page(listing, more),  # type: ignore[misc]
-            )
+            page = self._connection.reading(f"reading {what}", partial(self._page, listing, more))
             last = str(page[-1].uuid_) if page else ""
             yield from page
             if len(page) < PAGE or last == cursor:
@@ -336,8 +329,8 @@ class ZepCloudGraph:
 
     def holds(self, record: MemoryRecord) -> bool:
         with self._connection.talking("reading episodes"):
-            found = self._zep.graph.episode.get_by_graph_id(self._graph_id, lastn=LOOKED_BACK, request_options=ONCE)
-            return any(one.source_description == source(record) for one in found.episodes or [])
+            answer = self._zep.graph.episode.get_by_graph_id(self._graph_id, lastn=LOOKED_BACK, request_options=ONCE)
+            return any(episode.source_description == source(record) for episode in answer.episodes or [])
 
     def close(self) -> None:
         self._connection.close()

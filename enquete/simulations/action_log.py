@@ -96,10 +96,7 @@ def summarise_logs(folder: Path) -> dict[Platform, LogSummary]:
 SIDECARS = ("-wal", "-journal")
 TABLES = ("user", "post", "comment", "follow", "trace")
 LONGEST_VALUE = 4_000_000  # bytes of a text or blob; what an agent was shown in one go is some tens of kB
-MOST_STEPS, STEPS = (
-    300_000_000,
-    1_000_000,
-)  # of SQLite's machine, some seconds; a trace of a million rows takes 40 million
+MOST_STEPS, STEPS = 300_000_000, 1_000_000  # of SQLite's machine: some seconds; a million rows take 40 million
 NO_ACTION = ("sign_up", "refresh", "trend", "interview")
 
 
@@ -147,8 +144,8 @@ def connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 def require_tables(connection: sqlite3.Connection) -> None:
     """Raises sqlite3.DatabaseError where a table's name is that of a view, or of a table that is a program as well."""
     marks = ", ".join("?" * len(TABLES))
-    found = connection.execute(f"SELECT type, name, rootpage FROM sqlite_master WHERE name IN ({marks})", TABLES)
-    for kind, name, root in found:
+    tables = connection.execute(f"SELECT type, name, rootpage FROM sqlite_master WHERE name IN ({marks})", TABLES)
+    for kind, name, root in tables:
         if kind in ("table", "view") and not (kind == "table" and root):
             raise sqlite3.DatabaseError(f"{name} is no table but a {'view' if kind == 'view' else 'virtual table'}")
 

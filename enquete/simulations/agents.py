@@ -95,10 +95,9 @@ def record_of(file: str, index: int, row: Row) -> AgentRecord:
 
 
 def plain_facts(fields: Mapping[str, JsonValue]) -> dict[str, str]:
-    """Columns whose name can stand in a condition and that hold something short; texts that describe the agent do
-    not."""
-    found = {name: interests(value) for name, value in fields.items() if name.isidentifier() and name not in _TEXTS}
-    return {name: one_line(text) for name, text in found.items() if text and len(text) <= LONGEST_NAME}
+    """Columns whose name can stand in a condition and that hold something short, as descriptions of agents do not."""
+    facts = {name: interests(value) for name, value in fields.items() if name.isidentifier() and name not in _TEXTS}
+    return {name: one_line(text) for name, text in facts.items() if text and len(text) <= LONGEST_NAME}
 
 
 def own_columns(fields: Mapping[str, JsonValue]) -> dict[str, str]:
@@ -106,8 +105,8 @@ def own_columns(fields: Mapping[str, JsonValue]) -> dict[str, str]:
     counts as such, and the others are its own."""
     groups = (NAMES, USERNAMES, UUIDS, TYPES, BIOS, PERSONAS, IDS)
     known = {next((name for name in group if clean(fields.get(name))), "") for group in groups}
-    found = {name: _as_text(value) for name, value in fields.items() if name and name not in (*known, INDEX)}
-    return {name: text for name, text in found.items() if text}
+    facts = {name: _as_text(value) for name, value in fields.items() if name and name not in (*known, INDEX)}
+    return {name: text for name, text in facts.items() if text}
 
 
 def _as_text(value: JsonValue) -> str:
@@ -122,8 +121,7 @@ def persona_text(fields: Mapping[str, JsonValue]) -> str:
 
 
 def facts_line(fields: Mapping[str, JsonValue]) -> str:
-    """Age, country and the like. The simulator writes 30 / other / any type for institutions: these say nothing about
-    them."""
+    """Age, country and the like. The simulator writes 30 / other / any type for institutions: this says nothing."""
     institution = whole(fields.get("age")) == 30 and clean(fields.get("gender")).casefold() == "other"
     left_out = ("age", "gender", "mbti") if institution else ()
     facts = [(label, one_line(interests(fields.get(key)))) for key, label in FACTS if key not in left_out]
@@ -144,8 +142,7 @@ def read_profiles(path: Path) -> list[AgentRecord]:
 
 
 def stream_profiles(path: Path, files: Sequence[Path] = ()) -> Iterator[AgentRecord]:
-    """The rows of a personas file, or of the files of its folder, one after another; `index` counts over all of
-    them."""
+    """The rows of a personas file, or of the files of its folder, one after another; `index` counts over them all."""
     rows = ((file.name, row) for file in files or (path,) for row in stream_rows(file))
     return (record_of(name, position, row) for position, (name, row) in enumerate(rows))
 
@@ -169,9 +166,8 @@ def from_database(path: Path, issues: list[Issue]) -> list[AgentRecord]:
         return []
     try:
         with opened(path) as connection:
-            found = connection.execute(
-                "SELECT user_id, agent_id, user_name, name, bio FROM user ORDER BY rowid"
-            ).fetchall()
+            users = "SELECT user_id, agent_id, user_name, name, bio FROM user ORDER BY rowid"
+            rows = connection.execute(users).fetchall()
     except (sqlite3.Error, OSError) as error:
         issues.append(Issue("error", path.name, f"cannot be read as an OASIS database ({one_line(str(error))})"))
         return []
@@ -181,7 +177,7 @@ def from_database(path: Path, issues: list[Issue]) -> list[AgentRecord]:
             agent_id if isinstance(agent_id, int) and agent_id >= 0 else place,
             Row(f"user {user_id}", {"name": user_name or name, "username": name or user_name, "bio": bio}),
         )
-        for place, (user_id, agent_id, user_name, name, bio) in enumerate(found)
+        for place, (user_id, agent_id, user_name, name, bio) in enumerate(rows)
     ]
 
 
@@ -277,7 +273,8 @@ def pair(left: Sequence[AgentRecord], right: Sequence[AgentRecord]) -> Pairing:
     join_unique(pairing, lambda record: record.uuid or None)
     join_unique(pairing, lambda record: (fold(record.name), fold(record.username)) if record.username else None)
     join_unique(pairing, lambda record: fold(record.name) or None)
-    join_nameless(pairing)
+    if any_nameless((*left, *right)):  # some twitter CSVs carry no name column: there the username identifies
+        join_unique(pairing, lambda record: fold(record.username) or None)
     if not pairing.shifted:
         join_positions(pairing)
     return pairing
@@ -296,20 +293,12 @@ def unique(records: Mapping[int, AgentRecord], key: Key) -> dict[Hashable, int]:
     return {value: position for position, value in keys.items() if counts[value] == 1}
 
 
-def join_nameless(pairing: Pairing) -> None:
-    """Some twitter CSVs carry no name column: there the username identifies."""
-    nameless = any_nameless(pairing.left) or any_nameless(pairing.right)
-    if nameless:
-        join_unique(pairing, lambda record: fold(record.username) or None)
-
-
 def any_nameless(records: Iterable[AgentRecord]) -> bool:
     return any(not record.name for record in records)
 
 
 def join_positions(pairing: Pairing) -> None:
-    """Same index and the same name (equally often on both sides); or no name at all on one side of equally long
-    files."""
+    """Same index and the same name (equally often on both sides); or no names on one side of equally long files."""
     left = Counter(fold(record.name) for record in pairing.left_alone.values())
     right = Counter(fold(record.name) for record in pairing.right_alone.values())
     by_index = {record.index: b for b, record in pairing.right_alone.items()}
@@ -437,13 +426,11 @@ def shift_warning(agent: Agent) -> Issue:
 
 
 def repeated_uuids(agents: Sequence[Agent]) -> list[Issue]:
-    counts = Counter(agent.uuid for agent in agents if agent.uuid)
-    repeated = [uuid for uuid, count in counts.items() if count > 1]
-    names: dict[str, list[str]] = {uuid: [] for uuid in repeated}
+    names: dict[str, list[str]] = {}
     for agent in agents:
-        if agent.uuid in names:
-            names[agent.uuid].append(agent.name)
+        names.setdefault(agent.uuid, []).append(agent.name)
     return [
-        Issue("error", CONFIG, f"entity_uuid {uuid!r} belongs to several agents: {', '.join(names[uuid][:5])}")
-        for uuid in repeated
+        Issue("error", CONFIG, f"entity_uuid {uuid!r} belongs to several agents: {', '.join(called[:5])}")
+        for uuid, called in names.items()
+        if uuid and len(called) > 1
     ]

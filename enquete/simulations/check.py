@@ -1,5 +1,4 @@
-"""What a simulation folder or personas file holds, what is missing, and what does not match: before anything is
-paid."""
+"""What a simulation folder or personas file holds, what is missing, what does not match: before anything is paid."""
 
 from __future__ import annotations
 
@@ -134,12 +133,8 @@ def check(path: str | Path, root: Path | None = None) -> CheckReport:
         agents_with_memory=sum(text is not None for text in memory.texts.values()),
         actions=population.actions,
         missing=missing,
-        issues=tuple(map(finding, (*population.issues, *count_issues, *memory.issues))),
+        issues=tuple(CheckFinding(**vars(issue)) for issue in (*population.issues, *count_issues, *memory.issues)),
     )
-
-
-def finding(issue: Issue) -> CheckFinding:
-    return CheckFinding(severity=issue.severity, file=issue.file, message=issue.message)
 
 
 def memory_sources(memory: Digests) -> tuple[MemorySource, ...]:
@@ -162,9 +157,9 @@ def stated_counts(population: Population) -> list[Issue]:
     issues: list[Issue] = []
     state = try_object(population.path / "state.json", issues)
     issues = [Issue("warning", issue.file, f"{issue.message} (nothing is read from it)") for issue in issues]
-    stated, found = whole(state.get("entities_count")), len(population.participants)
-    if stated is not None and stated != found:
-        issues.append(Issue("warning", "state.json", f"entities_count is {stated}, but {found} agents were found"))
+    stated, present = whole(state.get("entities_count")), len(population.participants)
+    if stated is not None and stated != present:
+        issues.append(Issue("warning", "state.json", f"entities_count is {stated}, but {present} agents were found"))
     return issues
 
 

@@ -39,8 +39,7 @@ class Knowledge(BaseModel):
 
 
 def by_relevance(facts: Sequence[Fact], topic: str) -> list[Fact]:
-    """The facts that share most words of four letters or more with the topic first, of equals the newest; each text
-    once."""
+    """The facts that share most words of four letters or more with the topic first, then the newest; each text once."""
     wanted = _words(topic)
     newest = sorted({fact.text: fact for fact in facts}.values(), key=lambda fact: fact.at, reverse=True)
     return sorted(newest, key=lambda fact: -len(_words(fact.text) & wanted))
@@ -130,9 +129,8 @@ def digests(
         knowledge = known.get(participant.id)
         texts[participant.id] = None
         if readable or knowledge:
-            texts[participant.id], named[participant.id] = write_digest(
-                participant.id, readable, limit, language, knowledge, population.topic
-            )
+            digest = write_digest(participant.id, readable, limit, language, knowledge, population.topic)
+            texts[participant.id], named[participant.id] = digest
     return Digests(
         texts=texts,
         named=named,
@@ -165,21 +163,19 @@ def write_digest(
 ) -> tuple[str, dict[str, str]]:
     """The text, and where its entries stand by their marks."""
     limit = max(limit, 0)
-    own, reacted, shown = (merged(participant_id, experiences, kind) for kind in ("own", "reaction", "shown"))
+    deeds, reacted, shown = (merged(participant_id, experiences, kind) for kind in ("own", "reaction", "shown"))
     facts = by_relevance(knowledge.facts, topic) if knowledge else []
     summary = clip(one_line(knowledge.summary), LONGEST_SUMMARY) if knowledge else ""
-    records = ([("graph summary", summary)] if summary else []) + [
-        (f"graph fact {f.id}", one_line(f.text)) for f in facts
-    ]
-    record = section(
-        in_language(HEADINGS, language)["known"], marked("K", [text for _, text in records]), int(KNOWN_SHARE * limit)
-    )
-    reactions = marked("R", [reaction_line(one.entry, language) for one in reacted])
-    posts = marked("S", [shown_line(one.entry) for one in shown])
+    records = [("graph summary", summary)] if summary else []
+    records += [(f"graph fact {fact.id}", one_line(fact.text)) for fact in facts]
+    known = marked("K", [text for _, text in records])
+    record = section(in_language(HEADINGS, language)["known"], known, int(KNOWN_SHARE * limit))
+    reactions = marked("R", [reaction_line(reaction.entry, language) for reaction in reacted])
+    posts = marked("S", [shown_line(post.entry) for post in shown])
     room = limit - len(record) - 1 if record else limit
-    text = compose([one.entry for one in own], reactions, posts, room, language) or tell(NOTHING, language)
+    text = compose([deed.entry for deed in deeds], reactions, posts, room, language) or tell(NOTHING, language)
     text = clip("\n".join(part for part in (clip(text, room), record) if part), limit)
-    places = {"P": own, "R": reacted, "S": shown}
+    places = {"P": deeds, "R": reacted, "S": shown}
     sources = {
         letter + number: records[int(number) - 1][0] if letter == "K" else places[letter][int(number) - 1].source
         for letter, number in MARKED.findall(text)
@@ -200,46 +196,46 @@ def merged(participant_id: str, experiences: Sequence[Experience], kind: Kind) -
         for entry in experience.memories[participant_id].shelves[kind].entries.values()
     ]
     newest_first = sorted(placed, key=lambda pair: -pair[0])
-    return list({one.entry.text: one for _, one in reversed(newest_first)}.values())[::-1]
+    return list({item.entry.text: item for _, item in reversed(newest_first)}.values())[::-1]
 
 
 def compose(
-    own: Sequence[MemoryEntry], reactions: Sequence[str], shown: Sequence[str], limit: int, language: Language
+    deeds: Sequence[MemoryEntry], reactions: Sequence[str], shown: Sequence[str], limit: int, language: Language
 ) -> str:
     """Own words come first and get at least OWN_SHARE of the limit where there are that many; the rest is shared."""
     headings = in_language(HEADINGS, language)
-    least = own_section(own, limit, ceil(OWN_SHARE * limit) + SHORTEST, 0, language)
+    least = own_section(deeds, limit, ceil(OWN_SHARE * limit) + SHORTEST, 0, language)
     room = limit - len(least) - 1
-    context_room = room // 4 if any(entry.about for entry in own) else 0
+    context_room = room // 4 if any(entry.about for entry in deeds) else 0
     room -= context_room
     reacted = section(headings["reaction"], reactions, room // 2 if shown else room)
     seen = section(headings["shown"], shown, room - len(reacted) - 1)
     others = "\n".join(part for part in (reacted, seen) if part)
-    said = own_section(own, limit - len(others) - 1 if others else limit, limit, context_room, language)
-    return "\n".join(part for part in (said, others) if part)
+    told = own_section(deeds, limit - len(others) - 1 if others else limit, limit, context_room, language)
+    return "\n".join(part for part in (told, others) if part)
 
 
-def own_section(own: Sequence[MemoryEntry], room: int, words: int, context_room: int, language: Language) -> str:
+def own_section(deeds: Sequence[MemoryEntry], room: int, words: int, context_room: int, language: Language) -> str:
     """Own posts in at most `room` characters, heading included, at most `words` of them the agent's own.
 
     What the words answer is added within `context_room`.
     """
-    if not own:
+    if not deeds:
         return ""
     heading = in_language(HEADINGS, language)["own"]
     text = heading if room >= 2 * len(heading) else ""
-    for number, entry in enumerate(own, start=1):
+    for number, entry in enumerate(deeds, start=1):
         start = f"\n- [P{number}] " if text else f"- [P{number}] "
         left = min(words, room - len(text) - len(start))
         if left < min(len(entry.text), SHORTEST) or left <= 0:
             break
-        said = clip(entry.text, left)
-        words -= len(said)
+        clipped = clip(entry.text, left)
+        words -= len(clipped)
         context = f" ({tell(ANSWERING, language)}: {clip(entry.about, CONTEXT)})" if entry.about else ""
-        if len(context) > min(context_room, room - len(text) - len(start) - len(said)):
+        if len(context) > min(context_room, room - len(text) - len(start) - len(clipped)):
             context = ""
         context_room -= len(context)
-        text += start + said + context
+        text += start + clipped + context
     return text if text != heading else ""
 
 

@@ -30,11 +30,9 @@ _BACK = re.compile(r"\bsuch\b(?! as\b)|\bsolche\w*\b|\b(this|these|you|dies\w*)\
 """Words by which a sentence leans on another one, wherever they stand."""
 _COMMENDS = re.compile(
     r"\b(commends?|applauds?|praises?|underscores?|underlines?|emphasi[sz]es?|stress(es)?|highlights?|supports?|"
-    r"welcomes?|"
-    r"acknowledges?|recogni[sz]es?|reaffirms?|values|champions?|adheres?|oversees?|monitors?|is (aware|proud)|"
-    r"(remains?|is|are) (\w+ly )?(committed|dedicated)|(will )?continues? to|"
-    r"(is|are) (a )?(\w+ )?commendable|begrüßt|betont|unterstützt|unterstreicht|lobt|würdigt|bekräftigt|bekennt sich|"
-    r"hebt hervor)\b"
+    r"welcomes?|acknowledges?|recogni[sz]es?|reaffirms?|values|champions?|adheres?|oversees?|monitors?|is (aware|"
+    r"proud)|(remains?|is|are) (\w+ly )?(committed|dedicated)|(will )?continues? to|(is|are) (a )?(\w+ )?commendable|"
+    r"begrüßt|betont|unterstützt|unterstreicht|lobt|würdigt|bekräftigt|bekennt sich|hebt hervor)\b"
 )
 _NAMED = re.compile(r"[A-ZÄÖÜ]{2,}|\s[A-ZÄÖÜ]\w")
 """An abbreviation, or a capital after the first word: before such a verb, an organisation."""
@@ -46,23 +44,18 @@ _OF_ITSELF = re.compile(
 _FIGURES = re.compile(
     r"\d|\b(zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|(zwan|vier|fünf|sech|sieb|acht|neun)zig|dreißig|"
     r"\w*(hundert|tausend)|million(en)?|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|hundreds?|"
-    r"thousands?|millions?|"
-    r"janua(r|ry)|februa(r|ry)|märz|april|juni|juli|june|july|august|"
-    r"septemb(er)|o[kc]tober|novemb(er)|de[zc]emb(er))\b",
+    r"thousands?|millions?|janua(r|ry)|februa(r|ry)|märz|april|juni|juli|june|july|august|septemb(er)|o[kc]tober|"
+    r"novemb(er)|de[zc]emb(er))\b",
     re.IGNORECASE,
 )
 _JUDGES = re.compile(
     r"\b(should|must|ought|can|cannot|could|may|might|would|needs?|has to|have to|too|better|worse|best|worst|more|"
-    r"less|only|nobody|"
-    r"never|essential|key|important|vital|crucial|paramount|fundamental|necessary|fair|unfair|good|bad|wrong|right|"
-    r"risks?|concerns?|"
-    r"harms?|pivotal|cornerstone|misleading|inaccurate|incorrect|unsustainable|impossible|brighter|deserves?|enough|"
-    r"worth\w*|"
-    r"muss|müssen|müsste\w*|soll\w*|darf|dürf\w+|kann|könn\w+|könnte\w*|braucht|brauchen|ließe\w*|lässt|würde\w*|zu "
-    r"(viel|wenig)|"
-    r"besser\w*|schlecht\w*|mehr|weniger|nur|höchstens|niemand|nie|kein\w*|nicht|wichtig\w*|nötig\w*|falsch\w*|"
-    r"richtig\w*|"
-    r"gerecht\w*|gut|lohnt|verdient|genug|\w{4,}bar)\b",
+    r"less|only|nobody|never|essential|key|important|vital|crucial|paramount|fundamental|necessary|fair|unfair|good|"
+    r"bad|wrong|right|risks?|concerns?|harms?|pivotal|cornerstone|misleading|inaccurate|incorrect|unsustainable|"
+    r"impossible|brighter|deserves?|enough|worth\w*|muss|müssen|müsste\w*|soll\w*|darf|dürf\w+|kann|könn\w+|könnte\w*|"
+    r"braucht|brauchen|ließe\w*|lässt|würde\w*|zu (viel|wenig)|besser\w*|schlecht\w*|mehr|weniger|nur|höchstens|"
+    r"niemand|nie|kein\w*|nicht|wichtig\w*|nötig\w*|falsch\w*|richtig\w*|gerecht\w*|gut|lohnt|verdient|genug|"
+    r"\w{4,}bar)\b",
     re.IGNORECASE,
 )
 """Modals and words of judgement."""
@@ -85,9 +78,9 @@ def no_position(sentence: str, language: Spoken | None) -> str:
         return "what an organisation says it does"
     if _BACK.search(sentence):
         return "leans on another sentence or on a reader"
-    for found in _COMMENDS.finditer(sentence):
-        if _NAMED.search(sentence[: found.start()]):
-            return f"an organisation about itself or another (“{found[0]}”)"
+    for match in _COMMENDS.finditer(sentence):
+        if _NAMED.search(sentence[: match.start()]):
+            return f"an organisation about itself or another (“{match[0]}”)"
     if _FIGURES.search(sentence) and not _JUDGES.search(sentence):
         return "a fact: figures or dates, and no judgement"
     return ""
@@ -107,29 +100,24 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _UNFIT = re.compile(r"https?://|[#@]\w|\?\s*$|[\"“”]")
 _LEANING = re.compile(
     r"(this|that|these|those|it|its|they|he|she|and|but|however|also|so|then|therefore|moreover|dies\w*|deshalb|daher|"
-    r"darum|dazu|dabei|"
-    r"aber|und|doch|außerdem|auch|sie|er|es|hier|here|there|such|solche\w*|as you|thank|danke|i |ich |we |wir |"
-    r"proud|excited|happy|thrilled|glad|stolz|froh)\b",
+    r"darum|dazu|dabei|aber|und|doch|außerdem|auch|sie|er|es|hier|here|there|such|solche\w*|as you|thank|danke|i |ich |"
+    r"we |wir |proud|excited|happy|thrilled|glad|stolz|froh)\b",
     re.IGNORECASE,
 )
 """Beginnings of sentences that lean on the one before, or speak of the speaker alone."""
 _OWN = re.compile(r"\b(i|we|our|ours|us|my|me|ich|wir|uns|unser\w*|mein\w*|mir|mich)\b", re.IGNORECASE)
 """Words by which a sentence is its speaker's alone: whoever sorts it is somebody else."""
 _MODIFYING = 0.6
-"""Share of a word's occurrences right before another word of content, from which it is no theme but a part of
-several."""
+"""Share of a word's occurrences right before another word of content, from which it is but a part of themes."""
 _PARTS = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|_")
 _FIRST_PHRASE = re.compile(r"[.,;:(\n]")
 _OFFICE = re.compile(
     r"((?<!ver)dienste?|klinik(en|um|ums)?|krankenh(aus|auses|äuser)|kreis(e|es)?|rat|tag|kassen?|verb[aä]nde?|ämter|"
-    r"amt|behörden?|ministeri(um|en)|"
-    r"gemeinden?|hebammen?|ärzte|arzt|vereine?|kammern?|banke?n?|firm(a|en)|unternehmen|verwaltung(en)?|regierung(en)?|"
-    r"initiativen?|"
-    r"bürger(innen)?|personal|frauen|männer|mütter|familien|kinder|"
-    r"banks?|regulators?|authorit(y|ies)|councils?|agenc(y|ies)|ministr(y|ies)|governments?|compan(y|ies)|"
-    r"institutions?|hospitals?|"
-    r"offices?|departments?|committees?|customers?|consumers?|citizens?|residents?|stakeholders?|bod(y|ies)|land|"
-    r"station(en)?)$",
+    r"amt|behörden?|ministeri(um|en)|gemeinden?|hebammen?|ärzte|arzt|vereine?|kammern?|banke?n?|firm(a|en)|unternehmen|"
+    r"verwaltung(en)?|regierung(en)?|initiativen?|bürger(innen)?|personal|frauen|männer|mütter|familien|kinder|banks?|"
+    r"regulators?|authorit(y|ies)|councils?|agenc(y|ies)|ministr(y|ies)|governments?|compan(y|ies)|institutions?|"
+    r"hospitals?|offices?|departments?|committees?|customers?|consumers?|citizens?|residents?|stakeholders?|bod(y|ies)|"
+    r"land|station(en)?)$",
     re.IGNORECASE,
 )
 """Ends of words for those who act, and for where they do: no theme of a question, though part of many answers."""
@@ -207,7 +195,7 @@ class DiscourseTheme:
 def posts(population: Population) -> list[Post]:
     """In the order of platforms and time; from the databases where they can be read, else from the action logs."""
     people = {who.id: who for who in population.participants}
-    found = []
+    posts = []
     for platform in PLATFORMS:
         seats = [seat for seat in population.seats if seat.platform == platform]
         rows = _of_database(population, platform, seats) or _of_log(population, platform, seats)
@@ -215,8 +203,14 @@ def posts(population: Population) -> list[Post]:
             who = people.get(owner)
             if who is not None and text.strip():
                 stance = population.stances.get(owner, "")
-                found.append(Post(owner, who.name, who.stakeholder_type, stance, source, one_line(text)))
-    return list({(post.agent, post.text): post for post in found}.values())
+                posts.append(Post(owner, who.name, who.stakeholder_type, stance, source, one_line(text)))
+    return list({(post.agent, post.text): post for post in posts}.values())
+
+
+_WRITTEN = {
+    "post": "SELECT post_id, user_id, COALESCE(NULLIF(quote_content, ''), content) FROM post ORDER BY rowid",
+    "comment": "SELECT comment_id, user_id, content FROM comment ORDER BY rowid",
+}
 
 
 def _of_database(
@@ -228,18 +222,10 @@ def _of_database(
     try:
         with opened(path) as connection:
             owners, _, _ = owners_of(connection, path.name, seats)
-            written = connection.execute(
-                "SELECT post_id, user_id, COALESCE(NULLIF(quote_content, ''), content) FROM post ORDER BY rowid"
-            )
-            rows = [
-                (owners[user], f"{path.name} post {place}", text or "")
-                for place, user, text in written
-                if user in owners
-            ]
-            said = connection.execute("SELECT comment_id, user_id, content FROM comment ORDER BY rowid")
-            return rows + [
-                (owners[user], f"{path.name} comment {place}", text or "")
-                for place, user, text in said
+            return [
+                (owners[user], f"{path.name} {kind} {place}", text or "")
+                for kind, query in _WRITTEN.items()
+                for place, user, text in connection.execute(query)
                 if user in owners
             ]
     except (sqlite3.Error, OSError):
@@ -267,16 +253,14 @@ _WRITING = {"CREATE_POST", "CREATE_COMMENT", "QUOTE_POST"}
 _PLANNED: Mapping[Spoken, re.Pattern[str]] = {
     "en": re.compile(
         r"\b(plans?|planned|planning|announc\w+|introduc\w+|propos\w+|intends?|bans?|banning|reforms?|clos(?:e|es|ed|"
-        r"ing|ure)|launch\w*|"
-        r"bill|law|adopts?|decid\w+|decision|chang\w+|abolish\w*|builds?|building|merg\w+|rais(?:e|es|ing)|cuts?|"
-        r"cutting)\b",
+        r"ing|ure)|launch\w*|bill|law|adopts?|decid\w+|decision|chang\w+|abolish\w*|builds?|building|merg\w+|rais(?:e|"
+        r"es|ing)|cuts?|cutting)\b",
         re.IGNORECASE,
     ),
     "de": re.compile(
         r"\b(vorhaben|plan\w*|geplant\w*|will|wollen|soll(?:en|te|ten)?|ankündig\w+|angekündigt\w*|einführ\w+|"
-        r"eingeführt|vorschlag\w*|"
-        r"schließ\w+|geschlossen|\w*reform\w*|\w*gesetz\w*|\w*verbot\w*|entscheid\w+|beschl\w+|änder\w+|abschaff\w+|"
-        r"bauen|\w*bau)\b",
+        r"eingeführt|vorschlag\w*|schließ\w+|geschlossen|\w*reform\w*|\w*gesetz\w*|\w*verbot\w*|entscheid\w+|beschl\w+|"
+        r"änder\w+|abschaff\w+|bauen|\w*bau)\b",
         re.IGNORECASE,
     ),
 }
@@ -311,8 +295,7 @@ _HOLDS = re.compile(
 )
 _ENDS = re.compile(
     r"(?<=[^\d])[.;:!?]|, (?:and|but|und|aber|doch|so)\b|,? (?:and|but) (?:he|she|they|I|also|wants|hopes|(?:\w+) "
-    r"that)\b"
-    r"|,? und (?:er|sie|ich|sagt|will|möchte|hält|findet)\b|$"
+    r"that)\b|,? und (?:er|sie|ich|sagt|will|möchte|hält|findet)\b|$"
 )
 _HIS = re.compile(r"\b(he|she|his|her|hers|him|himself|herself|er|sie|ihm|ihn|ihr\w*|sein\w*)\b", re.IGNORECASE)
 
@@ -332,20 +315,21 @@ def descriptions(population: Population) -> list[Post]:
 def named(population: Population) -> frozenset[str]:
     """Beginnings of words that name agents and their types: no theme of what they are described by."""
     who = [*population.participants, *population.left_out]
-    return stems_of(" ".join(f"{one.name} {_PARTS.sub(' ', one.stakeholder_type)}" for one in who)) | _STEMS_OF_LIVES
+    names = (f"{agent.name} {_PARTS.sub(' ', agent.stakeholder_type)}" for agent in who)
+    return stems_of(" ".join(names)) | _STEMS_OF_LIVES
 
 
 def positions(described: Sequence[Post]) -> list[PostStatement]:
     """What descriptions say that agents think, as somebody who thinks so would say it. Word for word but for what leads
     to it; in German, where the verb stands last after “dass”, with “Ich finde, dass” before it."""
-    found = [
-        PostStatement(text, one)
-        for one in described
-        for text in dict.fromkeys(_positions(one.text))
+    candidates = [
+        PostStatement(text, person)
+        for person in described
+        for text in dict.fromkeys(_positions(person.text))
         if not _HIS.search(text) and not _why_not(text.removeprefix(_I_FIND).replace(_I_HOLD, "Man hält ", 1), None)
     ]
-    kept, doubled = _distinct(found)
-    return [*kept[:MOST], *(replace(one, left_out=SHARED_OUT) for one in kept[MOST:]), *doubled]
+    kept, doubled = _distinct(candidates)
+    return [*kept[:MOST], *(replace(entry, left_out=SHARED_OUT) for entry in kept[MOST:]), *doubled]
 
 
 _I_FIND, _I_HOLD = "Ich finde, dass ", "Ich halte "
@@ -387,9 +371,9 @@ def actors(population: Population) -> frozenset[str]:
     who = [*population.participants, *population.left_out]
     told = [
         population.topic,
-        *(one.name for one in who),
-        *(_PARTS.sub(" ", one.stakeholder_type) for one in who),
-        *(_FIRST_PHRASE.split(one.persona, maxsplit=1)[0] for one in who),
+        *(agent.name for agent in who),
+        *(_PARTS.sub(" ", agent.stakeholder_type) for agent in who),
+        *(_FIRST_PHRASE.split(agent.persona, maxsplit=1)[0] for agent in who),
     ]
     return stems_of(" ".join(told))
 
@@ -413,18 +397,15 @@ def themes(
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for place, post in enumerate(written):
         words = content(post.text, names)
-        for form in [
-            *words,
-            *(f"{a} {b}" for a, b in pairwise(words) if f"{a} {b}" in post.text.casefold()),
-        ]:
+        for form in [*words, *(f"{a} {b}" for a, b in pairwise(words) if f"{a} {b}" in post.text.casefold())]:
             stem = " ".join(stemmed(word) for word in form.split())
             users[stem].add(post.agent)
             places[stem].add(place)
             forms[stem][form] += 1
     worth = {stem: len(users[stem]) * len(places[stem]) ** 0.5 * (2.0 if " " in stem else 1.0) for stem in users}
     chosen: list[str] = []
-    for stem in sorted(worth, key=lambda one: (-worth[one], one)):
-        known = {word for one in chosen for word in one.split()}
+    for stem in sorted(worth, key=lambda stem: (-worth[stem], stem)):
+        known = {word for phrase in chosen for word in phrase.split()}
         if (
             len(users[stem]) >= min(2, len({post.agent for post in written}))
             and len(places[stem]) > 1
@@ -460,15 +441,15 @@ def _with_article(form: str, written: Sequence[Post]) -> str:
     pattern = re.compile(
         rf"(?:\b(the|a|an|this|our|their|its|your|my|his|her|every|each) )?\b{re.escape(form)}\b", re.IGNORECASE
     )
-    found = [match[1] for post in written for match in pattern.finditer(post.text)]
-    return f"the {form}" if sum(map(bool, found)) > len(found) / 2 else form
+    phrases = [match[1] for post in written for match in pattern.finditer(post.text)]
+    return f"the {form}" if sum(map(bool, phrases)) > len(phrases) / 2 else form
 
 
 def _as_written(form: str, written: Sequence[Post]) -> str:
     """With the capitals that it mostly has."""
     pattern = re.compile(rf"\b{re.escape(form)}\b", re.IGNORECASE)
-    found = Counter(match for post in written for match in pattern.findall(post.text))
-    return found.most_common(1)[0][0] if found else form
+    counts = Counter(match for post in written for match in pattern.findall(post.text))
+    return counts.most_common(1)[0][0] if counts else form
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -486,11 +467,11 @@ def statements(
     kept, doubled = _distinct(fit)
     subject = stems_of(" ".join(about))
     kept, elsewhere = _without(kept, lambda text: bool(subject) and not subject & stems_of(text), "is about no theme")
-    kept, own = _without(kept, lambda text: bool(_OWN.search(text)), "speaks of whoever wrote it")
+    kept, personal = _without(kept, lambda text: bool(_OWN.search(text)), "speaks of whoever wrote it")
     near = stems_of(" ".join(begun))
     kept, aside = _without(kept, lambda text: bool(near) and not near & stems_of(text), ASIDE)
     kept, flat = _without(kept, lambda text: not judges(text), FLAT)
-    return [*_covering(kept, near), *doubled, *own, *elsewhere, *aside, *flat, *unfit]
+    return [*_covering(kept, near), *doubled, *personal, *elsewhere, *aside, *flat, *unfit]
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -505,10 +486,10 @@ def _without(
     kept: Sequence[PostStatement], unwanted: Callable[[str], bool], why: str
 ) -> tuple[list[PostStatement], list[PostStatement]]:
     """Those that remain, and those left out; all remain where fewer than a Q-set would."""
-    rest = [one for one in kept if not unwanted(one.text)]
+    rest = [sentence for sentence in kept if not unwanted(sentence.text)]
     if len(rest) < FEWEST:
         return list(kept), []
-    return rest, [replace(one, left_out=why) for one in kept if unwanted(one.text)]
+    return rest, [replace(sentence, left_out=why) for sentence in kept if unwanted(sentence.text)]
 
 
 def _candidates(written: Sequence[Post], language: Spoken | None) -> tuple[list[PostStatement], list[PostStatement]]:
@@ -538,14 +519,14 @@ def _why_not(sentence: str, language: Spoken | None) -> str:
 def _distinct(fit: Sequence[PostStatement]) -> tuple[list[PostStatement], list[PostStatement]]:
     kept: list[tuple[frozenset[str], PostStatement]] = []
     doubled = []
-    for one in fit:
-        own = triples(one.text)
-        twin = next((other for known, other in kept if alike(own, known) >= ALIKE), None)
+    for sentence in fit:
+        pieces = triples(sentence.text)
+        twin = next((other for known, other in kept if alike(pieces, known) >= ALIKE), None)
         if twin is None:
-            kept.append((own, one))
+            kept.append((pieces, sentence))
         else:
-            doubled.append(replace(one, left_out=f"says almost the same as {twin.post.source}"))
-    return [one for _, one in kept], doubled
+            doubled.append(replace(sentence, left_out=f"says almost the same as {twin.post.source}"))
+    return [sentence for _, sentence in kept], doubled
 
 
 def _covering(kept: Sequence[PostStatement], near: frozenset[str]) -> list[PostStatement]:
@@ -556,25 +537,24 @@ def _covering(kept: Sequence[PostStatement], near: frozenset[str]) -> list[PostS
     from sklearn.cluster import KMeans  # noqa: PLC0415 - runs without a draft do not wait for it
     from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
 
-    vectors = TfidfVectorizer(analyzer=lambda text: [stemmed(word) for word in content(text)]).fit_transform(
-        [one.text for one in kept]
-    )
+    vectorizer = TfidfVectorizer(analyzer=lambda text: [stemmed(word) for word in content(text)])
+    vectors = vectorizer.fit_transform([sentence.text for sentence in kept])
     model = KMeans(min(8, len(kept) // 4), n_init=4, random_state=0).fit(vectors)
     far = model.transform(vectors).min(axis=1)
-    clustered = [replace(one, cluster=int(label)) for one, label in zip(kept, model.labels_, strict=True)]
+    clustered = [replace(sentence, cluster=int(label)) for sentence, label in zip(kept, model.labels_, strict=True)]
     queues: dict[int, list[int]] = defaultdict(list)
     for place in sorted(range(len(kept)), key=lambda place: (not near & stems_of(kept[place].text), float(far[place]))):
         queues[clustered[place].cluster].append(place)
     chosen: list[int] = []
     heard: Counter[str] = Counter()
     for cluster in _in_turn(queues, MOST):
-        place = min(
-            queues[cluster], key=lambda one: (heard[clustered[one].post.agent], heard[clustered[one].post.stance])
-        )
+        times = {place: (heard[kept[place].post.agent], heard[kept[place].post.stance]) for place in queues[cluster]}
+        place = min(times, key=times.__getitem__)
         queues[cluster].remove(place)
-        heard.update({clustered[place].post.agent: 1, clustered[place].post.stance: 1})
+        heard.update({kept[place].post.agent: 1, kept[place].post.stance: 1})
         chosen.append(place)
-    rest = [replace(one, left_out=SHARED_OUT) for place, one in enumerate(clustered) if place not in set(chosen)]
+    left = [sentence for place, sentence in enumerate(clustered) if place not in set(chosen)]
+    rest = [replace(sentence, left_out=SHARED_OUT) for sentence in left]
     return [*(clustered[place] for place in chosen), *rest]
 
 

@@ -39,9 +39,8 @@ def owners_of(
         owner = owner_by_name(known, seat, by_username)
         if owner and seat and owner is not seat:
             place = f"index {owner.index} of the profiles"
-            issues.append(
-                Issue("warning", file, f"user {user_id} is {name!r}, who stands at {place}: joined by username")
-            )
+            message = f"user {user_id} is {name!r}, who stands at {place}: joined by username"
+            issues.append(Issue("warning", file, message))
         if owner and isinstance(user_id, int):
             owners[user_id] = owner.participant
         elif seat:
@@ -60,15 +59,14 @@ def owner_by_name(
 
 
 def unique_usernames(seats: Iterable[PlatformAccount]) -> dict[str, PlatformAccount]:
-    found: dict[str, PlatformAccount | None] = {}
+    accounts: dict[str, PlatformAccount | None] = {}
     for seat in seats:
-        found[seat.username] = None if seat.username in found else seat
-    return {username: seat for username, seat in found.items() if username and seat}
+        accounts[seat.username] = None if seat.username in accounts else seat
+    return {username: seat for username, seat in accounts.items() if username and seat}
 
 
 class LogOwners:
-    """Participant of a log line. The simulator takes a line's name from the configuration and its index from the
-    profiles."""
+    """Participant of a log line, whose name is from the configuration, and whose index is from the profiles."""
 
     def __init__(self, seats: Sequence[PlatformAccount]) -> None:
         self.by_index = {seat.index: seat for seat in seats}
@@ -123,8 +121,7 @@ class MemoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class ActionForm:
-    """How an action becomes an entry: its kind, which arguments hold the text and what it is about, and the post's or
-    comment's id."""
+    """How an action becomes an entry: its kind, and which arguments hold the text, what it is about, and its id."""
 
     kind: Kind
     verb: str
@@ -230,8 +227,7 @@ class Memory:
 
 
 # --- What happened on each platform, from the OASIS database where it can be read, else from the action log.
-
-# --- Memories from an OASIS database: its trace read backwards, so that only the newest of each agent is ever held ---
+# Memories from an OASIS database: its trace read backwards, so that only the newest of each agent is ever held ---
 
 SHOWN = ("refresh", "trend")
 Args = dict[str, JsonValue]
@@ -257,9 +253,8 @@ def read_trace(
     tables = Tables(connection, authors)
     memories = {participant: Memory(budget) for participant in owners.values()}
     exposure, length = False, 0
-    for rowid, user_id, action, info in connection.execute(
-        "SELECT rowid, user_id, action, info FROM trace ORDER BY rowid DESC"
-    ):
+    newest_first = "SELECT rowid, user_id, action, info FROM trace ORDER BY rowid DESC"
+    for rowid, user_id, action, info in connection.execute(newest_first):
         length = max(length, rowid)
         exposure = exposure or action in SHOWN
         if (owner := owners.get(user_id)) is None or not isinstance(action, str):
@@ -310,15 +305,10 @@ class Tables:
             "create_comment": self.commented,
             "quote_post": self.quoted,
             "repost": self.reposted,
-            "like_post": self.post_named,
-            "dislike_post": self.post_named,
-            "report_post": self.post_named,
-            "like_comment": self.comment_named,
-            "dislike_comment": self.comment_named,
-            "follow": self.followed,
-            "unfollow": self.followed,
-            "mute": self.muted,
-            "unmute": self.muted,
+            **dict.fromkeys(("like_post", "dislike_post", "report_post"), self.post_named),
+            **dict.fromkeys(("like_comment", "dislike_comment"), self.comment_named),
+            **dict.fromkeys(("follow", "unfollow"), self.followed),
+            **dict.fromkeys(("mute", "unmute"), self.muted),
         }
 
     def args(self, action: str, info: Args) -> Args:
@@ -418,8 +408,8 @@ def read_experience(population: Population, budget: int) -> tuple[list[Experienc
     for platform in PLATFORMS:
         seats = [seat for seat in population.seats if seat.platform == platform]
         if seats:
-            found = from_database(population.path, platform, seats, names, budget, issues)
-            experiences.append(found or from_log(population.path, platform, seats, budget, issues))
+            actions = from_database(population.path, platform, seats, names, budget, issues)
+            experiences.append(actions or from_log(population.path, platform, seats, budget, issues))
     return experiences, issues
 
 
@@ -436,14 +426,14 @@ def from_database(
         return None
     try:
         with opened(path) as connection:
-            owners, withheld, found = owners_of(connection, path.name, seats)
+            owners, withheld, accounts = owners_of(connection, path.name, seats)
             trace = read_trace(connection, owners, names, budget)
     except (sqlite3.Error, OSError) as error:
         why = one_line(str(getattr(error, "strerror", None) or error))
         problem = f"cannot be read as an OASIS database ({why}); the action log is used instead"
         issues.append(Issue("warning", path.name, problem))
         return None
-    issues.extend(found)
+    issues.extend(accounts)
     return Experience(platform, "database", trace.memories, withheld, trace.exposure, trace.length)
 
 

@@ -161,10 +161,11 @@ class SamplingFrame:
 
     def places_of(self, ids: Collection[str]) -> Iterator[tuple[int, bool]]:
         """Every place, and whether whoever has it is among these."""
-        low = 0
-        while rows := self._all("SELECT place, id FROM people WHERE place >= ? AND place < ?", (low, low + PAGE)):
-            yield from ((place, identity in ids) for place, identity in rows)
-            low += PAGE
+        return ((place, identity in ids) for place, identity in self._paged("place, id"))
+
+    def _paged(self, columns: str) -> Iterator[Any]:
+        for low in range(0, len(self), PAGE):
+            yield from self._all(f"SELECT {columns} FROM people WHERE place >= ? AND place < ?", (low, low + PAGE))
 
     @property
     def facts(self) -> Mapping[str, Mapping[str, str]]:
@@ -186,17 +187,13 @@ class SamplingFrame:
                 if place is None:
                     raise KeyError(participant)
                 low = place // PAGE * PAGE
-                rows = self._all(
-                    "SELECT id, facts, columns FROM people WHERE place >= ? AND place < ?", (low, low + PAGE)
-                )
+                query = "SELECT id, facts, columns FROM people WHERE place >= ? AND place < ?"
+                rows = self._all(query, (low, low + PAGE))
                 self._page = low, {identity: (facts, columns) for identity, facts, columns in rows}
             return self._page[1][participant]
 
     def ids(self) -> Iterator[str]:
-        low = 0
-        while rows := self._all("SELECT id FROM people WHERE place >= ? AND place < ?", (low, low + PAGE)):
-            yield from (identity for (identity,) in rows)
-            low += PAGE
+        return (identity for (identity,) in self._paged("id"))
 
 
 def _participant(row: Sequence[Any]) -> Participant:
@@ -211,8 +208,8 @@ class _ByParticipant(Mapping[str, Mapping[str, str]]):
         self._frame, self._which = frame, which
 
     def __getitem__(self, participant: str) -> Mapping[str, str]:
-        found: dict[str, str] = json.loads(self._frame.known_of(participant)[self._which])
-        return found
+        facts: dict[str, str] = json.loads(self._frame.known_of(participant)[self._which])
+        return facts
 
     def __iter__(self) -> Iterator[str]:
         return self._frame.ids()

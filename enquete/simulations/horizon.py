@@ -29,22 +29,17 @@ _UNITS: Mapping[Unit, Mapping[Spoken, str]] = {
 }
 _STEMS: Mapping[str, Unit] = {
     "hour": "hour", "stund": "hour", "day": "day", "tag": "day", "täg": "day", "week": "week", "woch": "week",
-    "wöch": "week",
-    "month": "month", "monat": "month", "year": "year", "jahr": "year", "jähr": "year",
+    "wöch": "week", "month": "month", "monat": "month", "year": "year", "jahr": "year", "jähr": "year",
 }  # fmt: skip
 _SMALLER: Mapping[Unit, tuple[int, Unit]] = {
-    "day": (24, "hour"),
-    "week": (7, "day"),
-    "month": (4, "week"),
-    "year": (12, "month"),
-}
+    "day": (24, "hour"), "week": (7, "day"), "month": (4, "week"), "year": (12, "month"),
+}  # fmt: skip
 """What one of a unit is in the next smaller one, so that no singular has to be spelt."""
 _NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(sorted(_VALUES, key=len, reverse=True))})"
 _UNIT = rf"(?P<unit>{'|'.join(_STEMS)})"
 _LED = (
     r"\b(?:next|coming|following|within(?: the)?|in(?: the| den)?(?: next| coming| first)?|nächsten|kommenden|"
-    r"folgenden|"
-    r"innerhalb(?: von| der)?|binnen|ersten)\s+(?:nächsten |kommenden |ersten )?"
+    r"folgenden|innerhalb(?: von| der)?|binnen|ersten)\s+(?:nächsten |kommenden |ersten )?"
 )
 _AHEAD = (
     re.compile(rf"{_LED}{_NUMBER}[\s-]+{_UNIT}\w*\b(?!\s+(?:ago|old|alt|zuvor|earlier))", re.IGNORECASE),
@@ -59,8 +54,7 @@ _AHEAD = (
 )
 _CALENDAR = re.compile(
     r"\b(?:by|until|till|towards?|to|bis|im jahre?|of|für|for|in|after|nach)\s+(?:the year |zum jahr )?(?P<n>20[3-9]\d|"
-    r"21\d\d)\b"
-    r"|\b(?P<m>20[3-9]\d|21\d\d)\s*\?",
+    r"21\d\d)\b|\b(?P<m>20[3-9]\d|21\d\d)\s*\?",
     re.IGNORECASE,
 )
 """A year so far off that it is ahead of whatever is simulated."""
@@ -105,9 +99,9 @@ def horizon_of(population: Population, topic: str = "") -> Horizon:
 
 def said_in(text: str) -> Horizon | None:
     """The first time ahead that a text names."""
-    found = sorted((match for pattern in _AHEAD if (match := pattern.search(text))), key=lambda match: match.start())
-    if found:
-        word, unit = found[0]["n"].casefold(), _STEMS[found[0]["unit"].casefold().replace("stünd", "stund")]
+    matches = sorted((match for pattern in _AHEAD if (match := pattern.search(text))), key=lambda match: match.start())
+    if matches:
+        word, unit = matches[0]["n"].casefold(), _STEMS[matches[0]["unit"].casefold().replace("stünd", "stund")]
         n = int(word) if word.isdigit() else _VALUES.get(word, 1)
         return _plural(n, unit) if n else None
     year = _CALENDAR.search(text)

@@ -12,17 +12,7 @@ from pydantic import JsonValue
 
 from enquete.simulations.action_log import PLATFORMS, LogSummary, Platform, count_trace, database_path, summarise_logs
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
-from enquete.simulations.sources import (
-    LINES,
-    PARQUET,
-    TABLE_FILE,
-    TABLES,
-    clean,
-    clip,
-    one_line,
-    read_object,
-    whole,
-)
+from enquete.simulations.sources import LINES, PARQUET, TABLE_FILE, TABLES, clean, clip, one_line, read_object, whole
 from enquete.state.errors import SimulationError, SimulationNotFound
 from enquete.state.regular_files import NO_WORKBOOK, WORKBOOKS
 
@@ -48,10 +38,10 @@ def locate(sim: str | Path, root: Path | None = None, *, paths: bool = True) -> 
     root, be it by "..", as an absolute path or through a symlink. Anything else is a path as the user typed it;
     `paths=False` (for servers) refuses paths given as text. Raises SimulationNotFound, which lists the known ones.
     """
-    if isinstance(sim, str) and root is not None and (found := by_id(sim, root)):
-        return found
-    if (isinstance(sim, Path) or paths) and (found := by_path(sim)):
-        return found
+    if isinstance(sim, str) and root is not None and (folder := by_id(sim, root)):
+        return folder
+    if (isinstance(sim, Path) or paths) and (folder := by_path(sim)):
+        return folder
     raise SimulationNotFound(not_found(str(sim), root, paths=paths or isinstance(sim, Path)))
 
 
@@ -113,13 +103,13 @@ def is_file(path: Path) -> bool:
 def list_simulations(root: Path) -> list[KnownSimulation]:
     """The simulations under `<root>/simulations` and `<root>`, by id; a missing root holds none."""
     base = root.resolve()
-    found: dict[str, KnownSimulation] = {}
+    simulations: dict[str, KnownSimulation] = {}
     for parent in (base / "simulations", base):
         for folder in sorted(parent.iterdir()) if is_folder(parent) else ():
             inside = is_plain(folder.name) and is_folder(folder) and folder.resolve().is_relative_to(base)
             if inside and is_simulation(folder):
-                found.setdefault(folder.name, KnownSimulation(folder.name, folder))
-    return sorted(found.values(), key=lambda known: known.sim_id)
+                simulations.setdefault(folder.name, KnownSimulation(folder.name, folder))
+    return sorted(simulations.values(), key=lambda known: known.sim_id)
 
 
 def not_found(sim: str, root: Path | None, *, paths: bool = True) -> str:
@@ -142,8 +132,7 @@ def not_found(sim: str, root: Path | None, *, paths: bool = True) -> str:
     known = nearest(sim, [known.sim_id for known in list_simulations(root)])
     if not known:
         return f"No simulation {sim!r}: there are none under {str(root)!r}"
-    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
-    return f"No simulation {sim!r} under {str(root)!r}. Known, nearest first: {', '.join(known[:MOST_LISTED])}{more}"
+    return f"No simulation {sim!r} under {str(root)!r}. Known, nearest first: {some_of(known)}"
 
 
 def _files_beside(path: Path) -> str:
@@ -152,6 +141,11 @@ def _files_beside(path: Path) -> str:
         return f"; the folder {path.parent} does not exist either"
     there = [file.name for file in path.parent.iterdir() if file.suffix.lower() in PERSONA_SUFFIXES]
     return f"; there are {', '.join(nearest(path.name, there)[:MOST_LISTED])}" if there else ""
+
+
+def some_of(known: list[str]) -> str:
+    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    return f"{', '.join(known[:MOST_LISTED])}{more}"
 
 
 def nearest(sim: str, known: list[str]) -> list[str]:
@@ -201,58 +195,51 @@ def completion(path: Path, assume_completed: bool = False) -> SimulationProgress
 
 
 def completion_from(path: Path, logs: Mapping[Platform, LogSummary], assume_completed: bool) -> SimulationProgress:
-    found = from_run_state(path) or (from_logs(logs) if logs else from_databases(path))
-    if found.completed or not assume_completed:
-        return found
-    return replace(found, completed=True, reason=f"assumed to be completed; {found.reason}", assumed=True)
+    progress = from_run_state(path) or (from_logs(logs) if logs else from_databases(path))
+    if progress.completed or not assume_completed:
+        return progress
+    return replace(progress, completed=True, reason=f"assumed to be completed; {progress.reason}", assumed=True)
 
 
 def from_run_state(path: Path) -> SimulationProgress | None:
     """None where run_state.json is missing, unreadable or without a runner_status."""
     file = path / "run_state.json"
     try:
-        said = read_object(file) if file.exists() else {}
+        state = read_object(file) if file.exists() else {}
     except SimulationError:
         return None
-    word = clean(said.get("runner_status"))
+    word = clean(state.get("runner_status"))
     status = clip(re.sub(r"[\s-]+", "_", word).lower(), 60)
     if not status:
         return None
-    done, planned = said.get("current_round"), said.get("total_rounds")
+    done, planned = state.get("current_round"), state.get("total_rounds")
     progress = (done, planned) if isinstance(done, int) and isinstance(planned, int) and planned else None
     reason = f"run_state.json: runner_status is {clip(word, 60)!r}"
-    error = clip(one_line(clean(said.get("error"))), ERROR_CHARS)
-    if status in ENDING and not error and all_done(said):
+    error = clip(one_line(clean(state.get("error"))), ERROR_CHARS)
+    if status in ENDING and not error and all_done(state):
         reason += ", but its platforms are completed and all rounds are done"
         return SimulationProgress(True, status, reason, progress=progress)
     return SimulationProgress(status in FINISHED, status, reason, progress=progress, error=error)
 
 
-def all_done(said: Mapping[str, JsonValue]) -> bool:
+def all_done(states: Mapping[str, JsonValue]) -> bool:
     """Whether run_state.json is stale: it names a step of ending, while every platform that ran says that it has
     completed, and the last round is done."""
-    ran = [
-        p
-        for p in PLATFORMS
-        if said.get(f"{p}_completed") or whole(said.get(f"{p}_current_round")) or said.get(f"{p}_running")
-    ]
-    done, planned = whole(said.get("current_round")), whole(said.get("total_rounds"))
-    return (
-        bool(ran)
-        and all(said.get(f"{platform}_completed") is True for platform in ran)
-        and done is not None
-        and planned is not None
-        and done >= planned > 0
-    )
+    completed = [states.get(f"{platform}_completed") for platform in PLATFORMS]
+    begun = [whole(states.get(f"{p}_current_round")) or states.get(f"{p}_running") for p in PLATFORMS]
+    ran = [end for end, started in zip(completed, begun, strict=True) if end or started]
+    done, planned = whole(states.get("current_round")), whole(states.get("total_rounds"))
+    is_last = done is not None and planned is not None and done >= planned > 0
+    return is_last and bool(ran) and all(end is True for end in ran)
 
 
 def from_databases(path: Path) -> SimulationProgress:
     """What OASIS alone leaves: a database without any state. Nothing else will be written into it."""
     counts = {database_path(path, platform).name: count_trace(path, platform) for platform in PLATFORMS}
-    found = {name: n for name, n in counts.items() if n}
-    if not found or (path / "state.json").exists():
+    counted = {name: n for name, n in counts.items() if n}
+    if not counted or (path / "state.json").exists():
         return SimulationProgress(False, "not_started", "neither run_state.json nor action logs can be read")
-    held = ", ".join(f"{name} holds {n} actions" for name, n in found.items())
+    held = ", ".join(f"{name} holds {n} actions" for name, n in counted.items())
     return SimulationProgress(True, "database", f"no state files and no action logs, but {held}")
 
 

@@ -77,16 +77,13 @@ def namesakes(named: Sequence[tuple[str, AgentRecord]]) -> list[Issue]:
     by_name: dict[str, list[AgentRecord]] = {}
     for name, record in named:
         by_name.setdefault(fold(name), []).append(record)
-    return [
-        Issue(
-            "warning",
-            records[0].file,
-            f"{len(records)} agents are called {records[0].name or records[0].username!r} "
-            f"({', '.join(record.where for record in records[:5])}): told apart by their ids alone",
-        )
-        for records in by_name.values()
-        if len(records) > 1
-    ]
+    issues = []
+    for records in by_name.values():
+        if len(records) > 1:
+            name, where = records[0].name or records[0].username, ", ".join(record.where for record in records[:5])
+            message = f"{len(records)} agents are called {name!r} ({where}): told apart by their ids alone"
+            issues.append(Issue("warning", records[0].file, message))
+    return issues
 
 
 def described(record: AgentRecord, kind: str) -> str:
@@ -101,13 +98,8 @@ def agent_key(agent: Agent) -> str:
 
 
 def participant_of(agent: Agent, participant_id: str) -> Participant:
-    return Participant(
-        id=participant_id,
-        name=agent.name,
-        stakeholder_type=agent.type,
-        persona=described(agent.profile, agent.type),
-        agent_id=agent.profile.index,
-    )
+    persona = described(agent.profile, agent.type)
+    return Participant(participant_id, agent.name, agent.type, persona, agent_id=agent.profile.index)
 
 
 def usable_persona(record: AgentRecord, issues: list[Issue]) -> bool:
@@ -144,13 +136,8 @@ def persona_key(record: AgentRecord) -> str:
 
 
 def persona_participant(record: AgentRecord, participant_id: str) -> Participant:
-    return Participant(
-        id=participant_id,
-        name=record.name or record.username,
-        stakeholder_type=(kind := record.type or record.profession or "unknown"),
-        persona=described(record, kind),
-        agent_id=record.index,
-    )
+    name, kind = record.name or record.username, record.type or record.profession or "unknown"
+    return Participant(participant_id, name, kind, described(record, kind), agent_id=record.index)
 
 
 def name_id(name: str, persona: str) -> str:
@@ -209,25 +196,20 @@ class Population:
     seats: tuple[PlatformAccount, ...] = ()
     stances: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # other columns of an agent's rows, by its id
-    columns: Mapping[str, Mapping[str, str]] = field(
-        default_factory=dict
-    )  # all of them, of a personas file: for agents.csv
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of a personas file all, for agents.csv
     incomplete: frozenset[str] = frozenset()  # ids of those with neither bio nor persona
     discourse: tuple[str, ...] = ()  # what the simulation was begun with: hot topics, first posts
     left_out: Sequence[Participant] = ()  # those of the simulation that are not to be asked
     frame: SamplingFrame | None = field(default=None, repr=False)  # of more than FEW personas: where all of this is
 
     def require_column(self, name: str) -> str:
-        """The name of a column that agents may be compared by, "" for none. Raises SettingsError naming those there
-        are."""
+        """The name of a column that agents may be compared by, "" for none. Raises SettingsError naming those known."""
         if not name:
             return ""
-        names = self.frame.column_names if self.frame else {each for own in self.columns.values() for each in own}
-        known = sorted(names)
+        known = sorted(self.frame.column_names if self.frame else set(chain.from_iterable(self.columns.values())))
         if name not in known:
-            there = (
-                f"there are {', '.join(known)}" if known else "this population has none: they come with a personas file"
-            )
+            none = "this population has none: they come with a personas file"
+            there = f"there are {', '.join(known)}" if known else none
             raise SettingsError(f"by: no persona column {name!r}; {there}")
         return name
 
@@ -248,9 +230,9 @@ class Population:
         if not guests:
             return self
         added = tuple(
-            Participant(name_id(one["name"], one.get("persona", "")).replace("agent:name:", GUEST), one["name"],
-                        one.get("type", "guest"), one.get("persona", ""))
-            for one in guests
+            Participant(name_id(guest["name"], guest.get("persona", "")).replace("agent:name:", GUEST), guest["name"],
+                        guest.get("type", "guest"), guest.get("persona", ""))
+            for guest in guests
         )  # fmt: skip
         return replace(self, participants=(*self.participants, *added))
 
@@ -320,30 +302,24 @@ def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]
     issues.extend(disagreements)
     nameless = sum(not agent.uuid for agent in agents)
     if nameless and not (path / CONFIG).exists():
-        message = (
-            f"missing: {nameless} of {len(agents)} agents have no entity uuid, their ids come from name and persona"
-        )
+        why = "agents have no entity uuid, their ids come from name and persona"
+        message = f"missing: {nameless} of {len(agents)} {why}"
         issues.append(Issue("warning", CONFIG, message))
     if not agents:
         issues.append(Issue("error", REDDIT, f"no agents found in {REDDIT} or {TWITTER}"))
     usable = [agent for agent in agents if usable_agent(agent, issues)]
-    issues.extend((*gaps([one.profile for one in usable]), *namesakes([(one.name, one.profile) for one in usable])))
+    issues += gaps([agent.profile for agent in usable])
+    issues += namesakes([(agent.name, agent.profile) for agent in usable])
     return usable
 
 
 def seats_of(agent: Agent, participant_id: str) -> list[PlatformAccount]:
     names = {fold(record.name) for record in agent.sources()} | {fold(r.username) for r in agent.platforms.values()}
+    known = frozenset(names - {""})
     return [
-        PlatformAccount(
-            platform,
-            agent.platforms[platform].index,
-            participant_id,
-            frozenset(names - {""}),
-            fold(agent.platforms[platform].username),
-            agent.aligned,
-        )
+        PlatformAccount(platform, record.index, participant_id, known, fold(record.username), agent.aligned)
         for platform in PLATFORMS
-        if platform in agent.platforms
+        if (record := agent.platforms.get(platform))
     ]
 
 
@@ -472,10 +448,10 @@ def _where(population: Population, text: str) -> set[str]:
 
 def _facts(population: Population, who: Participant) -> dict[str, str]:
     """What the files say of an agent, by column; and what Enquete calls it."""
-    own = {"id": who.id, "name": who.name, "stakeholder_type": who.stakeholder_type, "type": who.stakeholder_type}
+    fixed = {"id": who.id, "name": who.name, "stakeholder_type": who.stakeholder_type, "type": who.stakeholder_type}
     more = {"persona": who.persona, "agent_id": "" if who.agent_id is None else str(who.agent_id)}
     stance = population.stances.get(who.id, "")
-    return {**population.facts.get(who.id, {}), **({"stance": stance} if stance else {}), **own, **more}
+    return {**population.facts.get(who.id, {}), **({"stance": stance} if stance else {}), **fixed, **more}
 
 
 # --- Joining T1's agents to T0's, and the hashes that say whether a population is still the same.
@@ -498,21 +474,17 @@ class Join:
 
 def persona_hash(participant: Participant) -> str:
     """SHA-256 (hex) over name and persona: what makes an agent that agent where no uuid does."""
-    return digest_of([participant.name, participant.persona])
+    return hashlib.sha256(as_json([participant.name, participant.persona])).hexdigest()
 
 
 def population_hash(participants: Sequence[Participant]) -> str:
     """SHA-256 (hex) over id, name, type and persona of all participants in their order; memory is no part of it."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for number, who in enumerate(participants):
-        found.update(b"," if number else b"[")
-        found.update(as_json([who.id, who.name, who.stakeholder_type, who.persona]))
-    found.update(b"]" if len(participants) else b"[]")
-    return found.hexdigest()
-
-
-def digest_of(value: Sequence[object]) -> str:
-    return hashlib.sha256(as_json(value)).hexdigest()
+        digest.update(b"," if number else b"[")
+        digest.update(as_json([who.id, who.name, who.stakeholder_type, who.persona]))
+    digest.update(b"]" if len(participants) else b"[]")
+    return digest.hexdigest()
 
 
 def as_json(value: Sequence[object]) -> bytes:
@@ -520,8 +492,7 @@ def as_json(value: Sequence[object]) -> bytes:
 
 
 def join(baseline: Sequence[Participant], current: Sequence[Participant]) -> Join:
-    """Match by id (the entity's uuid), then what is left by name and persona hash where that is unique on both
-    sides."""
+    """Match by id (the entity's uuid), then what is left by name and persona hash where unique on both sides."""
     before, after = {p.id: p for p in baseline}, {p.id: p for p in current}
     partner = {identity: identity for identity in before if identity in after}
     lost = [p for p in baseline if p.id not in after]
@@ -560,6 +531,5 @@ def require_joinable(result: Join) -> None:
     if result.renamed:
         shown = "; ".join(f"{identity} was {then!r}, is {now!r}" for identity, then, now in result.renamed[:5])
         problem = f"{len(result.renamed)} agents carry another name than at T0: {shown}"
-        raise PopulationMismatch(
-            f"{problem}. Check the order of agents in simulation_config.json and the profile files"
-        )
+        remedy = "Check the order of agents in simulation_config.json and the profile files"
+        raise PopulationMismatch(f"{problem}. {remedy}")

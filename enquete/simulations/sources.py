@@ -32,8 +32,7 @@ def clean(value: JsonValue) -> str:
     if isinstance(value, str):
         if value.isprintable():  # most are; nothing to make visible, and no surrogate
             return value.strip()
-        scrubbed = visible(value).encode("utf-8", "replace").decode("utf-8")
-        return scrubbed.strip()
+        return visible(value).encode("utf-8", "replace").decode("utf-8").strip()
     if isinstance(value, list):
         return ", ".join(text for text in map(clean, value) if text)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -130,15 +129,14 @@ def read_object(path: Path) -> dict[str, JsonValue]:
 
 def read_rows(path: Path) -> list[Row]:
     """The records of a .csv, .jsonl or .json file, in their order, all at once."""
-    found = list(islice(stream_rows(path), MOST_ROWS + 1))
-    if len(found) > MOST_ROWS:
+    rows = list(islice(stream_rows(path), MOST_ROWS + 1))
+    if len(rows) > MOST_ROWS:
         raise SimulationError(f"{path.name}: more than {MOST_ROWS:,} rows; give a sample of the population")
-    return found
+    return rows
 
 
 def stream_rows(path: Path) -> Iterator[Row]:
-    """The records of a file, or of the table that it names, one after another. A JSON list alone is held as a
-    whole."""
+    """The records of a file, or of the table that it names, one after another. A JSON list alone is held whole."""
     suffix = path.suffix.lower()
     if suffix in TABLES:
         return csv_rows(path)
@@ -202,13 +200,9 @@ def parquet_rows(path: Path) -> Iterator[Row]:
                 yield as_row(path, f"row {place}", dict(zip(names, map(as_json, values), strict=True)))
     except OSError as error:
         raise SimulationError(f"{path.name}: cannot be read ({error.strerror or error})") from error
-    except SimulationError:
+    except (SimulationError, GeneratorExit):
         raise
-    except GeneratorExit:
-        raise
-    except (
-        BaseException
-    ) as error:  # arro3 has no class of its own for what is no Parquet, and where it panics no Exception
+    except BaseException as error:  # arro3 has no class for what is no Parquet, and where it panics no Exception
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise SimulationError(f"{path.name}: cannot be read as Parquet: {clip(one_line(str(error)), 200)}") from error
@@ -264,17 +258,17 @@ def table_rows(path: Path) -> Iterator[Row]:
 def named_table(path: Path) -> tuple[str, str]:
     """`url` and `table` of a file that names a table."""
     try:
-        said = tomllib.loads(read_text(path))
+        table = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise SimulationError(f"{path.name}: not valid TOML: {error}") from error
     for name in ("url", "table"):
-        if not isinstance(said.get(name), str) or not said[name].strip():
+        if not isinstance(table.get(name), str) or not table[name].strip():
             like = 'url = "postgresql://user@host/database" and table = "people"'
             raise SimulationError(f"{path.name}: {name!r} is missing; a file that names a table says {like}")
-    unknown = sorted(said.keys() - {"url", "table"})
+    unknown = sorted(table.keys() - {"url", "table"})
     if unknown:
         raise SimulationError(f"{path.name}: {unknown[0]!r} is unknown; there are url and table")
-    return said["url"].strip(), said["table"].strip()
+    return table["url"].strip(), table["table"].strip()
 
 
 def require_columns(path: Path, names: list[str]) -> None:
@@ -326,7 +320,7 @@ def csv_rows(path: Path) -> Iterator[Row]:
     """The rows of a CSV file with a header; comma, semicolon or tab, whichever the header uses."""
     lines = text_lines(path)
     head = next(lines, "")
-    reader = csv.reader(chain((head,), lines), delimiter=delimiter_of(head), strict=True)
+    reader = csv.reader(chain((head,), lines), delimiter=max(",;\t", key=head.count), strict=True)
     try:
         header = [column.strip().casefold() for column in next(reader, [])]
         require_header(path, header)
@@ -335,10 +329,6 @@ def csv_rows(path: Path) -> Iterator[Row]:
                 yield csv_row(path, reader.line_num, header, cells)
     except csv.Error as error:
         raise SimulationError(f"{path.name}, line {reader.line_num}: not valid CSV: {error}") from error
-
-
-def delimiter_of(head: str) -> str:
-    return max(",;\t", key=head.count)
 
 
 def require_header(path: Path, header: list[str]) -> None:

@@ -84,13 +84,21 @@ async def run_in_thread(work: Callable[[], T], *, within_s: float | None = LONGE
     done: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()
 
+    def tell(how: Callable[..., None], what: object) -> None:
+        def settle() -> None:
+            if not done.done():
+                how(what)
+
+        with suppress(RuntimeError):  # nobody waits any more: the loop has been closed
+            loop.call_soon_threadsafe(settle)
+
     def run() -> None:
         try:
             result = context.run(work)
         except BaseException as error:
-            _tell(loop, _set_error, done, error)
+            tell(done.set_exception, error)
         else:
-            _tell(loop, _set_result, done, result)
+            tell(done.set_result, result)
 
     thread = threading.Thread(target=run, name="enquete-apart", daemon=True)
     thread.start()
@@ -102,18 +110,3 @@ async def run_in_thread(work: Callable[[], T], *, within_s: float | None = LONGE
             raise
         _hanging.add(thread)
         raise NotInTime(f"files did not answer within {within_s:g} s") from None
-
-
-def _tell(loop: asyncio.AbstractEventLoop, how: Callable[..., None], *what: object) -> None:
-    with suppress(RuntimeError):  # nobody waits any more: the loop has been closed
-        loop.call_soon_threadsafe(how, *what)
-
-
-def _set_result(done: asyncio.Future[T], result: T) -> None:
-    if not done.done():
-        done.set_result(result)
-
-
-def _set_error(done: asyncio.Future[T], error: BaseException) -> None:
-    if not done.done():
-        done.set_exception(error)

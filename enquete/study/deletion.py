@@ -124,7 +124,7 @@ def _forget(planned: Deletion) -> None:
 
 def _remove_empty(folder: Path, top: Path) -> None:
     """The folder, those within it and those around it, as far as nothing is in them."""
-    for inner in sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True):
+    for inner in sorted((entry for entry in folder.rglob("*") if entry.is_dir()), reverse=True):
         with suppress(OSError):
             inner.rmdir()
     while folder != top and folder.is_relative_to(top):

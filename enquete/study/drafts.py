@@ -71,12 +71,11 @@ class Drafting:
         self._stopping: asyncio.Future[None] | None = None
         self._machine: Machine = resolve_machine(asked, environment)
         if model and not (self._machine.api_key or self._machine.base_url):
-            raise SettingsError(
-                f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
-            )
+            why = "but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
+            raise SettingsError(f"model {model!r} is named, {why}")
         folder = Path(into or f"drafts-{population.sim_id}").expanduser().absolute()
         self._material = material_of(population, folder, topic, themes)
-        names = [name for own in drafted(self._material, dotted_paths()).values() for name in own]
+        names = [name for written in drafted(self._material, dotted_paths()).values() for name in written]
         require_free(folder, [*names, CONCOURSE])
 
     def expected(self) -> ExpectedCost:
@@ -84,8 +83,7 @@ class Drafting:
         return expected(self._material, dotted_paths(), self.model, self._machine)
 
     def make(self) -> Drafts:
-        """Written. Raises SettingsError where the model cannot be asked; what it has said by then is not asked
-        again."""
+        """Written. Raises SettingsError where the model cannot be asked; what it said by then is not asked again."""
         return wait(self._authored(), self._interrupt) if self.model else _written(self._material)
 
     def _interrupt(self) -> None:
@@ -96,9 +94,8 @@ class Drafting:
     async def _authored(self) -> Drafts:
         async with opened(self._material.folder, self.model, self._machine, RUN) as standalone:
             self._budget = standalone.budget
-            material = await Author(standalone.context, self.model, standalone.budget).draft(
-                self._material, dotted_paths()
-            )
+            author = Author(standalone.context, self.model, standalone.budget)
+            material = await author.draft(self._material, dotted_paths())
             return _written(material, standalone.ledger.total("tokens"))
 
 
@@ -110,8 +107,7 @@ def draft_instruments(
     topic: str = "",
     themes: Sequence[str] = (),
 ) -> Drafts:
-    """Instruments for every methodology that can draft, by rule, in a folder of their own. Asks nobody. Raises
-    SettingsError."""
+    """Instruments for every methodology that can draft, by rule, in a folder of their own. Raises SettingsError."""
     return Drafting(sim_id, root=root, into=into, topic=topic, themes=themes).make()
 
 
@@ -186,7 +182,7 @@ def _files_in(folder: Path, language: str) -> list[DraftedFile]:
 def _rule_findings(file: Path, language: str) -> list[str]:
     """What the rules say; of an edited file that cannot be read any more, why."""
     try:
-        return [one.told(language) for one in review_file(str(file), file.stem).findings]
+        return [finding.told(language) for finding in review_file(str(file), file.stem).findings]
     except InstrumentError as error:
         return [problem.replace(str(file), file.name) for problem in error.problems]
 
@@ -200,8 +196,8 @@ def _written(material: Material, tokens: int = 0) -> Drafts:
     made = drafted(material, dotted_paths())
     files = write(material, made)
     findings = {}
-    for name, own in made.items():
-        for file in own:
+    for name, texts in made.items():
+        for file in texts:
             if file.startswith(name):  # the instrument itself; a layer beside it is read where it is named
                 instrument, _ = load_own(methodologies()[name].instrument, material.folder / file)
                 findings[file] = _told(review(list(instrument.wordings())))
@@ -210,8 +206,8 @@ def _written(material: Material, tokens: int = 0) -> Drafts:
     return Drafts(material.folder, files, [theme.label for theme in material.themes], findings, tokens)
 
 
-def _told(found: list[ReviewFinding] | tuple[ReviewFinding, ...]) -> list[dict[str, str]]:
-    return [{language: one.told(language) for language in ("en", "de")} for one in found]
+def _told(findings: list[ReviewFinding] | tuple[ReviewFinding, ...]) -> list[dict[str, str]]:
+    return [{language: finding.told(language) for language in ("en", "de")} for finding in findings]
 
 
 def accept_drafts(folder: str | Path) -> list[str]:

@@ -57,9 +57,7 @@ class Driver:
     ):
         """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call).
         `in_talk`: a person answers one question after another, and does not wait for a report before each.
-
-        `synthesise`: what writes it up.
-        """
+        `synthesise`: what writes it up."""
         self._folder = Path()
         self._machine = machine
         self._progress = progress
@@ -176,8 +174,7 @@ class Driver:
             self._progress({**self._latest, "fault": words} if words else self._latest)
 
     async def _thread(self, run_session: RunSession, compiled: Any) -> RunnableConfig:
-        """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else
-        a new one."""
+        """The thread to go on with: the last walk's if unfinished, of this run, and the graph unchanged, else a new."""
         record = run_session.record
         drawing = _drawing(compiled.builder)
         last = run_session.ledger.stages().get(("", "walk"))
@@ -186,12 +183,11 @@ class Driver:
             name = thread_id(record.run_id, drawing, record.versions.get("enquete", ""), number)
             config: RunnableConfig = {"configurable": {"thread_id": name}, "recursion_limit": RECURSION_LIMIT}
             snapshot = await compiled.aget_state(config)
-            own = snapshot.values.get("run") in (None, self._folder.name)
-            if not own:
-                log.warning(
-                    "%s: checkpoints of another place are left aside; what is settled is not asked again", record.run_id
-                )
-            if snapshot.created_at is None or (own and snapshot.next and not self._fresh):
+            is_own = snapshot.values.get("run") in (None, self._folder.name)
+            if not is_own:
+                why = "checkpoints of another place are left aside; what is settled is not asked again"
+                log.warning("%s: %s", record.run_id, why)
+            if snapshot.created_at is None or (is_own and snapshot.next and not self._fresh):
                 break
         await run_session.ledger.set_stage("", "walk", "walking", str(number))
         return config
@@ -200,12 +196,10 @@ class Driver:
         """File how it ended; after a stop, what is there is written up as partial."""
         if stop is None:
             status = str(run_session.ledger.stages()[("", "synthesis")].outcome)
-            await run_session.ledger.set_stage(
-                "", "", status, _commonest_error(run_session) if status == "failed" else ""
-            )
+            why = _commonest_error(run_session) if status == "failed" else ""
+            await run_session.ledger.set_stage("", "", status, why)
             return
-        reason = str(stop["reason"])
-        status = {"awaiting_simulation": "awaiting_simulation", "waiting": "waiting"}.get(reason, "paused")
+        status = str(stop["reason"]) if stop["reason"] in ("awaiting_simulation", "waiting") else "paused"
         if stop.get("failed"):
             status = "failed"  # a rejected key or model: nothing will work until it is changed
         await run_session.ledger.note("refused", str(run_session.budget.refused))
@@ -221,15 +215,13 @@ class Driver:
 
 @lru_cache(maxsize=16)
 def _graph(methods: tuple[str, ...], synthesise: Synthesise) -> Any:
-    """Of this run's methodologies alone, as the others' modules take long to import; kept, as compiling takes longer
-    than a small round."""
+    """Of this run's methodologies alone, as others take long to import; kept, as compiling takes as long as a round."""
     return study_graph("interviews", methods, synthesise)
 
 
 @lru_cache(maxsize=16)
 def _drawing(builder: Any) -> str:
-    """By which checkpoints of another graph are told: drawn once for each builder, as it takes longer than a small
-    round."""
+    """By which checkpoints of another graph are told: drawn once a builder, as it takes longer than a small round."""
     return str(builder.compile().get_graph(xray=True).draw_mermaid())
 
 
@@ -242,22 +234,17 @@ def _commonest_error(run_session: RunSession) -> str:
 def _note(run_session: RunSession, stop: dict[str, Any]) -> str:
     """Why the run stopped, in the user's words."""
     standing = waited_for(run_session.ledger)
-    said = _why(run_session, stop)
-    return f"{said}; at the provider: {standing}" if standing else said
+    why = _why(run_session, stop)
+    return f"{why}; at the provider: {standing}" if standing else why
 
 
 def _why(run_session: RunSession, stop: dict[str, Any]) -> str:
     reason = stop["reason"]
     if reason == "awaiting_simulation":
         return f"waiting for the simulation to complete ({stop['why']})"
-    unfinished = ", ".join(
-        _missing(run_session, stage, outcome) for stage, outcome in stop.get("unfinished", {}).items()
-    )
-    if reason == "budget":
-        return f"{_used_up(run_session.budget)} ({unfinished})"
-    if reason == INTERRUPTED:
-        return f"paused on request ({unfinished})"
-    return f"{reason} ({unfinished})"
+    missing = (_missing(run_session, stage, outcome) for stage, outcome in stop.get("unfinished", {}).items())
+    words = {"budget": _used_up(run_session.budget), INTERRUPTED: "paused on request"}
+    return f"{words.get(reason, reason)} ({', '.join(missing)})"
 
 
 def _missing(run_session: RunSession, stage: str, outcome: str) -> str:

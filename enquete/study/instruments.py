@@ -1,13 +1,12 @@
-"""What there is to ask: methodologies with the instruments that ship, files of one's own, read by the rules and tried
-on a few agents."""
+"""What there is to ask: instruments that ship, files of one's own, read by the rules and tried on a few agents."""
 
 from __future__ import annotations
 
 import importlib
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,14 +60,14 @@ def list_instruments() -> dict[str, dict[str, str]]:
 
 def shipped_instruments(language: str = "en") -> list[InstrumentSummary]:
     """One a methodology: what is asked where neither pack nor file is named; `packs`: those that ask it, too."""
-    found = []
+    summaries = []
     for name, methodology in methodologies().items():
         about = InstrumentSummary(name, _answers(name), "T0" in methodology.phases)
         if shipped_file(methodology.instrument, name) is not None:
             about = _about(about, load_shipped(methodology.instrument, name), language)
         asking = tuple(pack for pack in packs() if name in pack_named(pack).instruments)
-        found.append(InstrumentSummary(**{**vars(about), "packs": asking}))
-    return found
+        summaries.append(replace(about, packs=asking))
+    return summaries
 
 
 def own_instruments(shelf: Path, language: str = "en") -> list[InstrumentSummary]:
@@ -92,16 +91,15 @@ def _own(file: Path, name: str, language: str) -> InstrumentSummary:
 def _about(about: InstrumentSummary, instrument: object, language: str) -> InstrumentSummary:
     if not isinstance(instrument, Instrument):
         return about
-    wordings = [one for one in instrument.wordings() if one.kind != "text"]
-    spoken = tuple(one for one in LANGUAGES if all(text.has(one) for _, text in texts_of(instrument)))
-    more = {"topic": instrument.topic.in_(language), "languages": spoken, "items": len(wordings)}
-    return InstrumentSummary(**{**vars(about), **more})
+    wordings = [wording for wording in instrument.wordings() if wording.kind != "text"]
+    spoken = tuple(language for language in LANGUAGES if all(text.has(language) for _, text in texts_of(instrument)))
+    return replace(about, topic=instrument.topic.in_(language), languages=spoken, items=len(wordings))
 
 
 def _answers(name: str) -> str:
     """The first paragraph of its package, without its name."""
-    said = importlib.import_module(dotted_paths()[name].partition(":")[0]).__doc__ or ""
-    return " ".join(said.partition("\n\n")[0].split()).partition(": ")[2]
+    about = importlib.import_module(dotted_paths()[name].partition(":")[0]).__doc__ or ""
+    return " ".join(about.partition("\n\n")[0].split()).partition(": ")[2]
 
 
 # --- An instrument before it is used: read by the rules, and tried on a few agents
@@ -134,10 +132,9 @@ def review_file(file: str, methodology: str = "") -> Reviewed:
     for name in [methodology] if methodology else list(known):
         try:
             instrument, notes = load_own(known[name].instrument, path)
+            return Reviewed(name, instrument, notes, review(list(instrument.wordings())))
         except InstrumentError as error:
             refused[name] = error
-            continue
-        return Reviewed(name, instrument, notes, review(list(instrument.wordings())))
     if methodology:
         raise of_another(file, path, methodology) or refused[methodology]
     raise refused[likeliest(path)[0]]
@@ -152,8 +149,7 @@ def pilot_request(about: Reviewed, file: str, agents: int, **request: Any) -> di
 
 @dataclass(frozen=True)
 class ItemHealth:
-    """What a pilot shows of an item. `apart`: mean absolute difference between two orders of the items; None: not
-    computed."""
+    """What a pilot shows of an item. `apart`: mean absolute difference between two orders of the items, or None."""
 
     item: str
     asked: int
@@ -165,15 +161,12 @@ class ItemHealth:
     @property
     def troubles(self) -> tuple[str, ...]:
         """Keys of what is wrong with it."""
-        return tuple(
-            name
-            for name, holds in (
-                ("unread", self.answered < self.asked),
-                ("no_variance", self.values == 1 and self.answered >= FEWEST),
-                ("order_effect", self.apart is not None and self.apart >= ORDER_EFFECT),
-            )
-            if holds
-        )
+        checks = {
+            "unread": self.answered < self.asked,
+            "no_variance": self.values == 1 and self.answered >= FEWEST,
+            "order_effect": self.apart is not None and self.apart >= ORDER_EFFECT,
+        }
+        return tuple(name for name, holds in checks.items() if holds)
 
 
 def item_health(run: Run) -> list[ItemHealth]:
@@ -182,9 +175,8 @@ def item_health(run: Run) -> list[ItemHealth]:
     rows = rows[rows["phase"].eq(rows["phase"].max())]
     main = rows[rows["arm_role"].eq("main")]
     again = rows[rows["arm"].eq(SHUFFLED)]
-    return [
-        _of_item(str(item), own, again[again["item_id"].eq(item)]) for item, own in main.groupby("item_id", sort=False)
-    ]
+    items = main.groupby("item_id", sort=False)
+    return [_of_item(str(item), asked, again[again["item_id"].eq(item)]) for item, asked in items]
 
 
 def _of_item(item: str, asked: pd.DataFrame, again: pd.DataFrame) -> ItemHealth:
@@ -193,19 +185,13 @@ def _of_item(item: str, asked: pd.DataFrame, again: pd.DataFrame) -> ItemHealth:
     answered = responded(asked)
     values = answered["value"].dropna().astype(float)
     chosen = answered["choice"].fillna("")
-    said = values if len(values) else chosen if chosen.ne("").any() else answered["text"].astype(str)
-    both = answered.set_index("participant")["value"].astype(float) - responded(again).set_index("participant")[
-        "value"
-    ].astype(float)
-    apart = both.abs().mean()
+    given = values if len(values) else chosen if chosen.ne("").any() else answered["text"].astype(str)
+    first, second = (rows.set_index("participant")["value"].astype(float) for rows in (answered, responded(again)))
+    apart = (first - second).abs().mean()
     return ItemHealth(
-        item=item,
-        asked=len(asked),
-        answered=len(answered),
-        values=int(said.nunique()),
-        sd=float(values.std(ddof=1)) if len(values) > 1 else None,
-        apart=None if math.isnan(apart) else float(apart),
-    )
+        item=item, asked=len(asked), answered=len(answered), values=int(given.nunique()),
+        sd=float(values.std(ddof=1)) if len(values) > 1 else None, apart=None if math.isnan(apart) else float(apart),
+    )  # fmt: skip
 
 
 # --- An instrument file named for a methodology that it is not for: which one it is for
@@ -231,10 +217,8 @@ def of_another(file: str, path: Path, named: str) -> InstrumentError | None:
     if not meant or named in meant:
         return None
     fitting = [name for name in meant if _loads(name, path)] or meant[:1]
-    which = " or ".join(fitting)
-    return InstrumentError(
-        [f"{file}: is an instrument for {which}, not for {named}: instruments={{'{fitting[0]}': {file}}}"]
-    )
+    which, right = " or ".join(fitting), f"instruments={{'{fitting[0]}': {file}}}"
+    return InstrumentError([f"{file}: is an instrument for {which}, not for {named}: {right}"])
 
 
 def likeliest(path: Path) -> list[str]:
@@ -244,13 +228,12 @@ def likeliest(path: Path) -> list[str]:
         keys = set(map(str, read_source(path.name, path.read_bytes()).document))
     except (InstrumentError, OSError):
         return list(known)
-    strange = {name: len(keys - set(one.instrument.known_keys())) for name, one in known.items()}
+    strange = {name: len(keys - set(method.instrument.known_keys())) for name, method in known.items()}
     return [name for name, count in strange.items() if count == min(strange.values())]
 
 
 def _loads(name: str, path: Path) -> bool:
-    try:
+    with suppress(InstrumentError):
         load_own(methodologies()[name].instrument, path)
-    except InstrumentError:
-        return False
-    return True
+        return True
+    return False

@@ -39,17 +39,15 @@ MORE = {"fresh": "walk through the whole run again; what is answered is not aske
 def with_arguments(fields: Iterable[str]) -> Callable[[F], F]:
     """Adds these arguments with their meaning, for `help()`."""
 
-    def told(function: F) -> F:
+    def with_meanings(function: F) -> F:
         if function.__doc__:
-            lines = "\n".join(
-                f"    {name}: {MORE.get(name) or RunRequest.model_fields[name].description}" for name in fields
-            )
-            function.__doc__ = (
-                f"{inspect.cleandoc(function.__doc__)}\n\nArguments, all by name and none needed:\n{lines}\n"
-            )
+            meanings = {name: MORE.get(name) or RunRequest.model_fields[name].description for name in fields}
+            lines = "\n".join(f"    {name}: {meaning}" for name, meaning in meanings.items())
+            head = f"{inspect.cleandoc(function.__doc__)}\n\nArguments, all by name and none needed:"
+            function.__doc__ = f"{head}\n{lines}\n"
         return function
 
-    return told
+    return with_meanings
 
 
 RUN_ARGUMENTS = tuple(name for name in RunRequest.model_fields if name != "sim")
@@ -136,10 +134,10 @@ def ask(
     """
     if not questions:
         raise SettingsError('ask: name at least one question, such as Likert("Quotas are fair.")')
-    wrong = [type(one).__name__ for one in questions if not isinstance(one, PollQuestion)]
+    wrong = [type(question).__name__ for question in questions if not isinstance(question, PollQuestion)]
     if wrong:
         raise SettingsError(f"ask: {wrong[0]} is no question; write Likert(…), Choice(…), Number(…) or Open(…)")
-    name = next(name for name, one in methodologies().items() if issubclass(one.instrument, QuestionsInstrument))
+    name = next(name for name, method in methodologies().items() if issubclass(method.instrument, QuestionsInstrument))
     document = as_document(questions, topic, instruction)
     asked: Arguments = {**request, "methods": [name], "instruments": {name: document}}
     return conduct_interviews(sim_id, **asked)
@@ -194,10 +192,10 @@ def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **requ
 def before(sim_id: str | Path, request: Mapping[str, Any]) -> dict[str, Any]:
     """The request that takes T0 and nothing else. Raises AlreadyCompleted naming what says so."""
     path = _located(sim_id, request)
-    found = completion(path) if is_simulation(path) else None
-    if found is not None and found.completed:
+    end = completion(path) if is_simulation(path) else None
+    if end is not None and end.completed:
         raise AlreadyCompleted(
-            f"simulation {path.name} has completed already ({found.reason}), so nothing can be measured before it; "
+            f"simulation {path.name} has completed already ({end.reason}), so nothing can be measured before it; "
             "ask for what comes after it, which reconstructs a T0 where none was taken"
         )
     return {**request, "methods": [of_two_waves(dotted_paths())], "phase": "T0"}
@@ -218,10 +216,10 @@ def require_completed(path: Path, *, assume: bool) -> None:
     """Raises NotCompleted naming what says so."""
     if not is_simulation(path):
         return
-    found = completion(path, assume)
-    if not found.completed:
+    end = completion(path, assume)
+    if not end.completed:
         raise NotCompleted(
-            f"simulation {path.name} has not completed ({found.reason}): ask for this once it has, or with "
+            f"simulation {path.name} has not completed ({end.reason}): ask for this once it has, or with "
             "assume_completed where it was killed and still says running"
         )
 

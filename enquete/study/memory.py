@@ -1,5 +1,4 @@
-"""What is remembered of a simulation's interviews: found again, sent to a graph, and which configuration was
-preferred."""
+"""What is remembered of a simulation's interviews: found again, sent to a graph, and what was preferred."""
 
 from __future__ import annotations
 
@@ -73,7 +72,6 @@ def sync_memory(
 
 
 def memory_preferences(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[PreferenceShare]:
-    """Which configuration of a respondent was preferred how often, by type of question and of stakeholder, over all
-    runs."""
+    """Which configuration of a respondent was preferred how often over all runs, by question and stakeholder type."""
     with LocalMemory.opened(interviews_of(str(sim_id), root, out), read_only=True) as memory:
         return standings(memory.preferences())

@@ -1,5 +1,4 @@
-"""Operations that methodologies offer beside a run (state/methodology.py): found in the registry, carried out over a
-root."""
+"""Operations that methodologies offer beside a run (state/methodology.py), found in the registry and carried out."""
 
 from __future__ import annotations
 
@@ -52,8 +51,7 @@ def operations() -> Mapping[str, tuple[str, Operation]]:
 async def operate(
     name: str, given: Mapping[str, Any], root: Path, shelf: str | None = None, tasks: Tasks | None = None
 ) -> dict[str, JsonValue]:
-    """Carry an operation out. tasks: a server's, which drives so many runs at once and pauses them at its end; in its
-    loop.
+    """Carry an operation out. tasks: a server's, in its loop: so many runs are driven at once, and paused at its end.
 
     Raises SettingsError naming the argument that does not fit, InputError and its children, TooManyRuns, Busy."""
     if name not in operations():
@@ -66,20 +64,12 @@ async def operate(
     try:
         return await operation.does(FacadePort(root, shelf, methodology, tasks), asked)
     except OverBudget as over:
-        remedy = _fitting(operation, over.estimate)
-        raise OverBudget(
-            f"{over.fact}\nWhat would make it fit: {remedy}.", over.estimate, fact=over.fact, remedy=remedy
-        ) from over
-
-
-def _fitting(operation: Operation, estimate: Mapping[str, JsonValue]) -> str:
-    """What would let it begin, in its own arguments."""
-    larger = (
-        [f"with budget_tokens={estimate['sufficient_tokens']}"]
-        if "budget_tokens" in operation.takes.model_fields
-        else []
-    )
-    return f"{operation.name} {'; '.join([*larger, operation.over_budget])}"
+        # In the operation's own arguments.
+        takes_budget = "budget_tokens" in operation.takes.model_fields
+        larger = f"with budget_tokens={over.estimate['sufficient_tokens']}; " if takes_budget else ""
+        remedy = f"{operation.name} {larger}{operation.over_budget}"
+        words = f"{over.fact}\nWhat would make it fit: {remedy}."
+        raise OverBudget(words, over.estimate, fact=over.fact, remedy=remedy) from over
 
 
 @dataclass(frozen=True)
@@ -103,9 +93,9 @@ class FacadePort:
     async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
         if self.tasks is not None:
             self.tasks.require_room()
-        own = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf, "new": True}
+        fixed = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf, "new": True}
         task = await run_in_thread(
-            lambda: choose_start(parse_request(**self._where(sim), **own, **request)), within_s=None
+            lambda: choose_start(parse_request(**self._where(sim), **fixed, **request)), within_s=None
         )
         await task.begin()
         record = read_record(task.folder)
@@ -127,7 +117,7 @@ class FacadePort:
         self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
     ) -> None:
         async with self._ledger(sim, token, request) as ledger:
-            waiting = [one.block for one in open_forms(ledger) if not who or one.block.key.participant == who]
+            waiting = [form.block for form in open_forms(ledger) if not who or form.block.key.participant == who]
             if not waiting:
                 raise InputError("this interview waits for nobody's answer")
             block = waiting[0]
@@ -183,8 +173,8 @@ class FacadePort:
                 settings=reading.settings(self.methodology),
                 pinned=reading.pinned_values(stored.record.main.id, self.methodology),
                 names={who.id: who.name for who in reading.population},
-                forms=tuple(one.block for one in open_forms(reading.ledger)), submitted=last_submitted(reading.ledger),
-                memories=reading.ledger.digests("T1"),
+                forms=tuple(form.block for form in open_forms(reading.ledger)),
+                submitted=last_submitted(reading.ledger), memories=reading.ledger.digests("T1"),
             )  # fmt: skip
 
     @asynccontextmanager
@@ -210,8 +200,8 @@ class FacadePort:
         return await awaited(drive(task, driver), driver.pause)
 
     def _stopped(self, run: Run) -> StoppedRun:
-        found = run.results.get(self.methodology)
+        result = run.results.get(self.methodology)
         with open_run(run.folder) as reading:
             waiting = open_forms(reading.ledger)
         question = waiting[0].block.items[0].wording if waiting else ""
-        return StoppedRun(run.record.token, run.status, run.note, found if isinstance(found, dict) else {}, question)
+        return StoppedRun(run.record.token, run.status, run.note, result if isinstance(result, dict) else {}, question)

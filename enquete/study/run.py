@@ -1,5 +1,4 @@
-"""A run as its user holds it: status, data, results, report, and where it stands. Read from the ledger; nothing here
-asks anybody."""
+"""A run as its user holds it: status, data, results, report, and where it stands. Read from the ledger; asks nobody."""
 
 from __future__ import annotations
 
@@ -71,10 +70,10 @@ class Run:
     def __dir__(self) -> list[str]:
         return list(MEMBERS)
 
-    def __init__(self, found: Path | StoredRun, *, resumed: bool = False, shown: bool = False):
-        """`found`: its folder, or as it was read there a moment ago. `resumed`: an unfinished run was gone on with;
+    def __init__(self, source: Path | StoredRun, *, resumed: bool = False, shown: bool = False):
+        """`source`: its folder, or as it was read there a moment ago. `resumed`: an unfinished run was gone on with;
         `shown`: a finished one was found, no call was made."""
-        stored = found if isinstance(found, StoredRun) else read_run(found)
+        stored = source if isinstance(source, StoredRun) else read_run(source)
         self.folder = stored.folder
         self.resumed = resumed
         self.shown = shown
@@ -126,15 +125,14 @@ class Run:
 
     @property
     def flags(self) -> list[str]:
-        """What a reader must know before using the data. While the run goes on, what was found at an earlier stop holds
-        no more."""
-        found = list(self.record.notices)
+        """What a reader must know before using the data. While the run goes on, earlier findings hold no more."""
+        flags = list(self.record.notices)
         if self.is_driven:
-            return found
+            return flags
         for findings in self.results.values():
             if isinstance(findings, dict):
-                found += [str(flag) for flag in findings.get("flags", [])]
-        return list(dict.fromkeys([*found, *self._summary_flags]))
+                flags += [str(flag) for flag in findings.get("flags", [])]
+        return list(dict.fromkeys([*flags, *self._summary_flags]))
 
     @cached_property
     def _summary_flags(self) -> list[str]:
@@ -228,11 +226,10 @@ class Run:
 
     @cached_property
     def drawn(self) -> list[Picture]:
-        """Every figure of the methodologies, of instrument health, of replicates and of respondent B; none before the
-        first stop."""
+        """Every figure of methodologies, instrument health, replicates, respondent B; none before the first stop."""
         from enquete.reports.pictures import read  # noqa: PLC0415 - charts are slow to import
 
-        return [one for one in read(self.path) if one.at != "page_one"]
+        return [picture for picture in read(self.path) if picture.at != "page_one"]
 
     @property
     def figures(self) -> list[str]:
@@ -260,9 +257,8 @@ class Run:
         """Write the data as files that people open, and give their paths: run.export("sav", "xlsx", to="data").
 
         Every format gets a folder of its own below `to` (exports/ of the run unless named), with a datapackage.json
-        that says what
-        every column means: answers, agents, items, and the tables of each methodology. Written from the ledger; nobody
-        is asked.
+        that says what every column means: answers, agents, items, and the tables of each methodology. Written from the
+        ledger; nobody is asked.
 
         layout: "long" has a row an answer (all_responses), "wide" a row an agent and a column an item, a file for every
         methodology, phase and round; "both" has both, and each methodology's answers apart.
@@ -293,9 +289,9 @@ class Run:
 
 
 def _require(what: str, given: Sequence[str], known: Sequence[str]) -> None:
-    for one in given:
-        if one not in known:
-            raise SettingsError(f"{what}: {one!r} is none; there are {', '.join(known)}")
+    for word in given:
+        if word not in known:
+            raise SettingsError(f"{what}: {word!r} is none; there are {', '.join(known)}")
 
 
 # --- Where a run stands: how far each stage is, what it has cost, what is likely to come, which cap holds, what failed
@@ -388,8 +384,8 @@ class RunStanding:
 
     def remaining(self, methodology: str, phase: str) -> int | None:
         """Tokens that a stage is still likely to need, its probes included; None where nothing was estimated."""
-        found = [self.outlook.get(f"{methodology}/{phase}{rest}") for rest in ("", "/probes")]
-        known = [claim for claim in found if claim is not None and claim.likely]
+        claims = [self.outlook.get(f"{methodology}/{phase}{rest}") for rest in ("", "/probes")]
+        known = [claim for claim in claims if claim is not None and claim.likely]
         return sum(claim.remaining for claim in known) if known else None
 
 
@@ -437,7 +433,7 @@ def stand(run: RunReading, *, driven: bool) -> RunStanding:
     return RunStanding(
         stages=_stages(run, driven),
         counts=_summed(run, lambda methodology, phase: True),
-        usage=(sum(one.read for one in used), sum(one.written for one in used)),
+        usage=(sum(call.read for call in used), sum(call.written for call in used)),
         usd=spent_usd(ledger, record, Prices.read(environment.prices, batch=record.batch), url),
         asks_model=not record.replay_of and record.asks_model,
         outlook=claims(record, ledger, int(noted or DEFAULT_MAX_TOKENS)),
@@ -470,15 +466,15 @@ def _stages(run: RunReading, driven: bool) -> list[StageStatus]:
     rounds: dict[tuple[str, str], dict[int, int]] = {}
     for methodology, phase, number, n in run.ledger.read(queries.ROUNDS, (run.record.main.id,)).fetchall():
         rounds.setdefault((methodology, phase), {})[number] = n
-    found = []
+    statuses = []
     for stage in planned(run.record):
         counts = _summed(run, lambda *its, stage=stage: its == stage)
         filed = stages.get(stage)
         outcome = _outcome(filed.outcome if filed else "", counts, driven)
         note = filed.note if filed and outcome != "running" else ""
         there = dict(sorted(rounds.get(stage, {}).items()))
-        found.append(StageStatus(*stage, outcome, note, counts, responded.get(stage, 0), _seats(run, *stage), there))
-    return found
+        statuses.append(StageStatus(*stage, outcome, note, counts, responded.get(stage, 0), _seats(run, *stage), there))
+    return statuses
 
 
 def _seats(run: RunReading, methodology: str, phase: str) -> int:
@@ -489,8 +485,7 @@ def _seats(run: RunReading, methodology: str, phase: str) -> int:
 
 
 def _outcome(filed: str, counts: Mapping[str, int], driven: bool) -> str:
-    """As filed at its end. What has begun without one is under way, or was broken off with the process that drove
-    it."""
+    """As filed at its end. What has begun without one is under way, or was broken off with its process."""
     if driven and filed in ("", "short") and counts.get("calls"):
         return "running"
     return filed or ("short" if counts.get("calls") else "not started")
@@ -527,8 +522,8 @@ SIMULATED = (
 def leading(pictures: Sequence[Picture]) -> list[Picture]:
     """The first of each methodology."""
     first: dict[str, Picture] = {}
-    for each in pictures:
-        first.setdefault(each.name.partition("/")[0], each)
+    for picture in pictures:
+        first.setdefault(picture.name.partition("/")[0], picture)
     return list(first.values())
 
 
@@ -555,8 +550,7 @@ def table(
     report: str,
     page: Mapping[str, Any],
 ) -> str:
-    """HTML: page one's findings, the run (`Run.summary`) and its status, one row a stage, then who answered, what to
-    mind, where the report is."""
+    """HTML: page one's findings, the run (`Run.summary`), one row a stage, who answered, what to mind, the report."""
     rows = [
         (
             stage.methodology, stage.phase,
@@ -583,7 +577,7 @@ def _found(page: Mapping[str, Any]) -> str:
     """Title and findings."""
     if not page:
         return ""
-    sentences = "".join(f"<li>{_text(one['text'])}</li>" for one in page["findings"])
+    sentences = "".join(f"<li>{_text(finding['text'])}</li>" for finding in page["findings"])
     return f"<h3>{_text(page['title'])}</h3><p>{_text(page['asked'])}</p><ol>{sentences}</ol>"
 
 

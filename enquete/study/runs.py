@@ -1,5 +1,4 @@
-"""What is stored: a simulation read and checked, its runs found again, read, compared, written up anew. Nothing here
-asks anybody."""
+"""What is stored: a simulation read and checked, its runs found again, read, compared, written up anew. Asks nobody."""
 
 from __future__ import annotations
 
@@ -56,18 +55,18 @@ def pointers(sim_id: str | Path, *, root: str | None = None, out: str | None = N
 def current_run(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> Run:
     """The latest unfinished run, else what `load_run` shows. Raises as that does."""
     interviews = interviews_of(str(sim_id), root, out)
-    found = survey(interviews)
-    if not found.unfinished:
-        return Run(_canonical(str(sim_id), interviews, found), shown=True)
-    found.require_readable(found.unfinished[-1])
-    return Run(found.unfinished[-1], shown=True)
+    stored = survey(interviews)
+    if not stored.unfinished:
+        return Run(_canonical(str(sim_id), interviews, stored), shown=True)
+    stored.require_readable(stored.unfinished[-1])
+    return Run(stored.unfinished[-1], shown=True)
 
 
-def _canonical(sim_id: str, interviews: Path, found: Survey) -> StoredRun:
+def _canonical(sim_id: str, interviews: Path, stored: Survey) -> StoredRun:
     canonical = latest(interviews).get("synthesis", "")
-    runs = {run.folder.name: run for run in found.runs}
-    chosen = runs.get(canonical) or (found.runs[-1] if found.runs else None)
-    found.require_readable(chosen, canonical)
+    runs = {run.folder.name: run for run in stored.runs}
+    chosen = runs.get(canonical) or (stored.runs[-1] if stored.runs else None)
+    stored.require_readable(chosen, canonical)
     if chosen is None:
         raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
     return chosen
@@ -147,9 +146,9 @@ class RunComparison:
 
 def compare(first: Run, second: Run) -> RunComparison:
     """All rows of two runs of the same population, matched by what was asked of whom. Raises SettingsError."""
-    for one in (first, second):
-        if not hasattr(one, "responses"):
-            raise SettingsError(f"compare: {named(one)} is no run; give two, such as load_run(SIM, 'run_…')")
+    for run in (first, second):
+        if not hasattr(run, "responses"):
+            raise SettingsError(f"compare: {named(run)} is no run; give two, such as load_run(SIM, 'run_…')")
     return compare_tables(first.responses, second.responses)
 
 

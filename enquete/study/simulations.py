@@ -30,8 +30,8 @@ class RunSummary:
 def list_runs(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[RunSummary]:
     """Runs of a simulation, oldest first; one whose ledger cannot be read is `damaged`, or `newer` than this version,
     and its note says why and what can be done. Creates nothing."""
-    found = survey(interviews_of(str(sim_id), root, out))
-    every: list[StoredRun | UnreadableRun] = [*found.runs, *found.lost]
+    stored = survey(interviews_of(str(sim_id), root, out))
+    every: list[StoredRun | UnreadableRun] = [*stored.runs, *stored.lost]
     return [_summary(run) for run in sorted(every, key=lambda run: run.created_at)]
 
 

@@ -1,10 +1,10 @@
-"""How a run is begun, found again and driven, and what it will cost: the steps behind the façade, which servers take
-one by one."""
+"""How a run is begun, found again and driven, and what it will cost: the façade's steps, which servers take singly."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +55,7 @@ if TYPE_CHECKING:
 
 
 class Start:
-    """A run to drive, or only to show. `simulation`: as it was read when the run was chosen; `to_begin`: what has not
-    begun."""
+    """A run to drive, or only to show. `simulation`: as read when it was chosen; `to_begin`: what has not begun."""
 
     def __init__(
         self,
@@ -101,7 +100,8 @@ class Start:
         async with alone(choice.folder.parent.parent / START_LOCK):
             self.take(chosen_again(choice, self.request, population))
             if self.to_begin is not None:
-                await begin(choice, population, pinned, self._judged if is_checked(self.request, choice) else None)
+                judge = partial(self._judged, self.to_begin, population) if is_checked(self.request, choice) else None
+                await begin(choice, population, pinned, judge)
         self.to_begin = None
         if not population.has_simulation:
             self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again
@@ -113,8 +113,7 @@ class Start:
         self.to_begin = choice if choice.action == "new" else None
 
     async def require_server(self) -> None:
-        """Once, where models are going to be asked now: not of a run that waits for people, or for its simulation
-        still. Raises ModelError."""
+        """Once, where models are asked now: not of a run that waits for people or its simulation. Raises ModelError."""
         if self.shown or self._is_there:
             return
         record = self.to_begin.record if self.to_begin is not None else await run_in_thread(self._record_if_asking)
@@ -131,11 +130,8 @@ class Start:
             asks_nobody = not simulation_status(run.record, sim_path, assume_completed=assumed).completed
         return run.record if self.machine.retry_failed or not asks_nobody else None
 
-    async def _judged(self, ledger: Ledger) -> RunRecord:
+    async def _judged(self, choice: RunChoice, population: Population, ledger: Ledger) -> RunRecord:
         """What the words leave open is for the run's model to say. Raises Unfit."""
-        choice, population = self.to_begin, self.simulation
-        if choice is None or population is None:
-            raise RuntimeError("nothing is to begin")
         if not is_open(choice.record):
             return choice.record
         fit = await judged(choice.record, population, ledger, self.machine)
@@ -157,9 +153,11 @@ def choose_start(request: RunRequest) -> Start:
 
 
 def start_of_resume(name: str, given: dict[str, Any]) -> Start:
-    """The run that a token, a run_id or a simulation (its latest unfinished one) means. Raises RunNotFound,
-    LedgerError."""
-    _require_of_resume(given)
+    """The run that a token, a run_id or a simulation (its latest unfinished) means. Raises RunNotFound, LedgerError."""
+    for argument in given:
+        if argument in RunRequest.model_fields and argument not in (*RESUME_ARGUMENTS, "shelf", "confirm"):
+            takes = ", ".join(RESUME_ARGUMENTS)
+            raise SettingsError(f"{argument}: a run goes on as it was begun; resume takes {takes}")
     sim = given.pop("sim", None)
     retry = bool(given.get("retry_failed", False))
     fresh = bool(given.pop("fresh", False)) or retry  # a finished run is walked once more
@@ -174,18 +172,12 @@ RESUME_ARGUMENTS = (*fields_about("driving", "resume"), "shard_size", "sim", "fr
 """What may be said when a run goes on: everything else is as it was begun."""
 
 
-def _require_of_resume(given: Mapping[str, Any]) -> None:
-    for name in given:
-        if name in RunRequest.model_fields and name not in (*RESUME_ARGUMENTS, "shelf", "confirm"):
-            raise SettingsError(f"{name}: a run goes on as it was begun; resume takes {', '.join(RESUME_ARGUMENTS)}")
-
-
 def _latest_to_resume(sim: str, request: RunRequest, fresh: bool) -> Path:
-    found = survey(interviews_of(sim, request.root, request.out))
-    wanted = found.unfinished or (list(found.runs) if fresh else [])
-    found.require_readable(wanted[-1] if wanted else None)
+    stored = survey(interviews_of(sim, request.root, request.out))
+    wanted = stored.unfinished or (list(stored.runs) if fresh else [])
+    stored.require_readable(wanted[-1] if wanted else None)
     if not wanted:
-        raise RunNotFound(f"{sim}: no unfinished run to resume ({len(found.runs)} finished)")
+        raise RunNotFound(f"{sim}: no unfinished run to resume ({len(stored.runs)} finished)")
     return wanted[-1].folder
 
 
@@ -255,8 +247,7 @@ async def drive(task: Start, driver: Driver) -> Run:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a run would cost, and whether its questions are about what the simulation is about; fit None: nothing to say
-    of it."""
+    """What a run would cost, and whether its questions are about what the simulation is about; None: nothing to say."""
 
     estimate: Estimate
     fit: Fit | None
@@ -286,12 +277,11 @@ async def estimate_run(
 ) -> Estimate:
     """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is
     asked if its questions fit."""
-    record = choice.record
+    record, people, runs = choice.record, run_population(choice, population), choice.folder.parent
     prices = Prices.read(machine.prices, batch=record.batch)
     if record.replay_of:
-        nobody = Rehearsal(0, len(run_population(choice, population)), (), {}, {})
+        nobody = Rehearsal(0, len(people), (), {}, {})
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
-    people, runs = run_population(choice, population), choice.folder.parent
     memories, notes = await run_in_thread(lambda: _memories(record, population, people, runs), within_s=None)
     rehearsal = await rehearse(record, people, memories)
     url = asked_url(record, machine)
@@ -314,10 +304,8 @@ def _memories(
             ledger.close_reading()
     if not simulation_status(record, population.path, read=population).completed:
         filler = ("Erinnerung " * (record.digest_chars // 11 + 1))[: record.digest_chars]
-        note = (
-            f"the simulation is not over: memories are taken to be as long as they may be ({record.digest_chars} "
-            f"characters)"
-        )
+        longest = f"as long as they may be ({record.digest_chars} characters)"
+        note = f"the simulation is not over: memories are taken to be {longest}"
         return dict.fromkeys((who.id for who in people), filler), [note]
     return dict(digests(population, limit=record.digest_chars, language=record.language).texts), []
 
@@ -349,10 +337,7 @@ def _fit(record: RunRecord, population: Population, prices: Prices, url: str) ->
     """One request before the run, where words do not settle it."""
     if not fit.is_open(record):
         return []
-    read, written = (
-        tokens_of(fit.FIT.prompt(fit.question(record, population), "en")),
-        fit.FIT.max_output_tokens,
-    )
+    read, written = tokens_of(fit.FIT.prompt(fit.question(record, population), "en")), fit.FIT.max_output_tokens
     line = priced_line(
         methodology=fit.METHODOLOGY,
         phase="",

@@ -11,12 +11,12 @@ import asyncio
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from enquete.ledger.location import has_ledger
-from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest
+from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest, some_of
 from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
 from enquete.state.request import parse_request
 from enquete.study.background import awaited, run_in_thread
@@ -144,10 +144,8 @@ class Tasks:
             await driven.wait(PAUSED_WITHIN_S)
             driven = self.driven_in(chosen.folder)
         if driven is not None and driven.is_pausing:
-            raise StillPausing(
-                f"run {driven.run_id} was told to pause and waits for its requests in flight; resume it when it has "
-                f"stopped"
-            )
+            why = "was told to pause and waits for its requests in flight; resume it when it has stopped"
+            raise StillPausing(f"run {driven.run_id} {why}")
         if driven is not None:
             return driven
         if not chosen.shown:
@@ -173,10 +171,8 @@ class Tasks:
         self._tasks = {folder: task for folder, task in self._tasks.items() if not task.is_over}
         going_on.extend(self._beginning.values())
         if len(going_on) >= self._most:
-            raise TooManyRuns(
-                f"this server drives {self._most} at once, and as many go on: {', '.join(going_on)}. Wait for one of "
-                f"them or pause it"
-            )
+            which = f"{', '.join(going_on)}. Wait for one of them or pause it"
+            raise TooManyRuns(f"this server drives {self._most} at once, and as many go on: {which}")
 
     def driven_in(self, folder: Path) -> Task | None:
         """The task that drives the run in this folder right now: a copy of it elsewhere has the same run_id."""
@@ -187,11 +183,6 @@ class Tasks:
         """A task that drives a run of this name right now."""
         tasks = list(self._tasks.values())  # a server asks from another thread than the runs' own
         return next((task for task in tasks if task.run_id == run_id and not task.is_over), None)
-
-    @property
-    def all(self) -> Mapping[str, Task]:
-        """By run_id: those that go on, and those that ended since another was begun."""
-        return {task.run_id: task for task in self._tasks.values()}
 
     async def close(self) -> None:
         """Begin nothing more, pause every run and wait for its stop: what is in flight is finished and filed."""
@@ -237,8 +228,7 @@ class PathSandbox:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What every request of a client holds beside its own words: where simulations are, and which files settings
-        may name."""
+        """What a client's request holds beside its own words: where simulations are, which files settings may name."""
         return {"root": str(self.root), "shelf": str(self.root / SHELF)}
 
     def simulations(self) -> list[KnownSimulation]:
@@ -252,19 +242,15 @@ class PathSandbox:
         """
         folder = by_id(sim_id, self.root)
         if folder is None:
-            raise SimulationNotFound(f"no simulation {sim_id[:LONGEST_SHOWN]!r}. {self._known(sim_id)}")
+            known = nearest(sim_id, [known.sim_id for known in self.simulations()])
+            none = "There are no simulations under this server's root"
+            there = f"Known, nearest first: {some_of(known)}" if known else none
+            raise SimulationNotFound(f"no simulation {sim_id[:LONGEST_SHOWN]!r}. {there}")
         for link in links(folder):
             if not self.holds(link):
                 shown = link.relative_to(folder).as_posix()
                 raise OutsideRoot(f"{folder.name}: {shown!r} is a symbolic link out of this server's root")
         return folder
-
-    def _known(self, sim_id: str) -> str:
-        known = nearest(sim_id, [known.sim_id for known in self.simulations()])
-        if not known:
-            return "There are no simulations under this server's root"
-        more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
-        return f"Known, nearest first: {', '.join(known[:MOST_LISTED])}{more}"
 
     def runs(self, sim_id: str) -> list[RunSummary]:
         """Runs of a simulation, oldest first."""
@@ -278,15 +264,14 @@ class PathSandbox:
         """
         if run_id is not None:
             return self._named(sim_id, run_id)
-        self._begun(sim_id)
+        self._require_begun(sim_id)
         return current_run(sim_id, root=str(self.root))
 
     def finished(self, sim_id: str, run_id: str | None = None) -> Run:
-        """The same, but unless it is named the canonical run, else the latest: results are read from it, whatever was
-        begun since."""
+        """The same, but unless named the canonical run, else the latest: results are read from it."""
         if run_id is not None:
             return self._named(sim_id, run_id)
-        self._begun(sim_id)
+        self._require_begun(sim_id)
         return load_run(sim_id, root=str(self.root))
 
     def simulation_of(self, token: str) -> str:
@@ -302,11 +287,9 @@ class PathSandbox:
         self.simulation(holding[0])
         return holding[0]
 
-    def _begun(self, sim_id: str) -> list[RunSummary]:
-        known = self.runs(sim_id)
-        if not known:
+    def _require_begun(self, sim_id: str) -> None:
+        if not self.runs(sim_id):
             raise NobodyInterviewed(f"{sim_id}: nobody has been interviewed yet")
-        return known
 
     def _named(self, sim_id: str, run_id: str) -> Run:
         """One that is there is found without reading all the others: a status is asked for again and again."""
@@ -322,9 +305,8 @@ class PathSandbox:
     def require_token(self, token: str) -> str:
         """A run_id or resume token; nothing else may be looked for. Raises RunNotFound."""
         if not _TOKEN.fullmatch(token):
-            raise RunNotFound(
-                f"{token[:LONGEST_SHOWN]!r} is no resume token: it begins with run_ and is given by a run"
-            )
+            why = "is no resume token: it begins with run_ and is given by a run"
+            raise RunNotFound(f"{token[:LONGEST_SHOWN]!r} {why}")
         return token
 
     def require_inside(self, path: Path) -> None:
@@ -337,11 +319,10 @@ class PathSandbox:
 
 
 def links(folder: Path) -> Iterator[Path]:
-    """Every symlink below the folder; none is followed. A folder that cannot be listed cannot be read through
-    either."""
+    """Every symlink below the folder; none is followed. What cannot be listed cannot be read through either."""
     try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:

@@ -24,7 +24,7 @@ from enquete.state.lazy_import import collect_seldom, loaded
 
 
 class Listed(NamedTuple):
-    """`path`: module:function, or a Typer app of further commands."""
+    """`path`: module:function beside this one, or a Typer app of further commands."""
 
     path: str
     about: str
@@ -33,28 +33,23 @@ class Listed(NamedTuple):
 
 
 COMMANDS: Mapping[str, Listed] = {
-    "demo": Listed("enquete.interfaces.cli.run_commands:demo", "Interview a bundled population, without a key"),
-    "estimate": Listed("enquete.interfaces.cli.run_commands:estimate", "Say what a run would cost", with_settings=True),
-    "run": Listed(
-        "enquete.interfaces.cli.run_commands:run", "Interview every agent of a simulation", with_settings=True
-    ),
-    "resume": Listed("enquete.interfaces.cli.run_commands:resume", "Go on with an unfinished run"),
-    "status": Listed("enquete.interfaces.cli.reports:status", "How far a run is, and what to do next"),
-    "list": Listed("enquete.interfaces.cli.store:list_", "Simulations, their runs, the methodologies"),
-    "check": Listed("enquete.interfaces.cli.methods:check", "What a simulation or an instrument holds and lacks"),
-    "draft": Listed(
-        "enquete.interfaces.cli.methods:draft",
-        "Draft instruments from what a simulation's agents wrote, or from personas",
-    ),
-    "report": Listed("enquete.interfaces.cli.reports:report", "Print a run's report"),
-    "export": Listed("enquete.interfaces.cli.reports:export", "Write a run's report, figures and data files again"),
-    "delete": Listed("enquete.interfaces.cli.store:delete", "Delete runs of a simulation"),
-    "doctor": Listed("enquete.interfaces.cli.doctor:doctor", "Look whether everything needed is here"),
-    "new-method": Listed("enquete.interfaces.cli.methods:new_method", "Lay out a methodology of your own"),
-    "mcp": Listed("enquete.interfaces.cli.serve_commands:mcp", "Offer the interviews to a model (MCP)"),
-    "serve": Listed("enquete.interfaces.cli.serve_commands:serve", "Serve the web page and the HTTP API"),
-    "view": Listed("enquete.interfaces.cli.serve_commands:view", "Open the web page on this machine"),
-    "memory": Listed("enquete.interfaces.cli.store:memory", "Find interviews again, send them to a graph"),
+    "demo": Listed("run_commands:demo", "Interview a bundled population, without a key"),
+    "estimate": Listed("run_commands:estimate", "Say what a run would cost", with_settings=True),
+    "run": Listed("run_commands:run", "Interview every agent of a simulation", with_settings=True),
+    "resume": Listed("run_commands:resume", "Go on with an unfinished run"),
+    "status": Listed("reports:status", "How far a run is, and what to do next"),
+    "list": Listed("store:list_", "Simulations, their runs, the methodologies"),
+    "check": Listed("methods:check", "What a simulation or an instrument holds and lacks"),
+    "draft": Listed("methods:draft", "Draft instruments from what a simulation's agents wrote, or from personas"),
+    "report": Listed("reports:report", "Print a run's report"),
+    "export": Listed("reports:export", "Write a run's report, figures and data files again"),
+    "delete": Listed("store:delete", "Delete runs of a simulation"),
+    "doctor": Listed("doctor:doctor", "Look whether everything needed is here"),
+    "new-method": Listed("methods:new_method", "Lay out a methodology of your own"),
+    "mcp": Listed("serve_commands:mcp", "Offer the interviews to a model (MCP)"),
+    "serve": Listed("serve_commands:serve", "Serve the web page and the HTTP API"),
+    "view": Listed("serve_commands:view", "Open the web page on this machine"),
+    "memory": Listed("store:memory", "Find interviews again, send them to a graph"),
 }
 
 
@@ -81,15 +76,15 @@ class Commands(TyperGroup):
             formatter.write_dl([(name, listed.about) for name, listed in COMMANDS.items()])
         from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for a command of its own
 
-        own = [(one.offers.command, one.offers.taken_for) for one in methodologies().values() if one.offers]
+        offers = (method.offers for method in methodologies().values())
         with formatter.section("Commands of methodologies, beside a run"):
-            formatter.write_dl(own)
+            formatter.write_dl([(offer.command, offer.taken_for) for offer in offers if offer])
 
 
 def _made(name: str, listed: Listed, words: Sequence[str] | None) -> Any:
     from enquete.interfaces.cli.options import make_command, settings_command  # noqa: PLC0415 - not for --help
 
-    command = loaded(listed.path)
+    command = loaded(f"enquete.interfaces.cli.{listed.path}")
     if isinstance(command, typer.Typer):
         return typer.main.get_command(command)
     return settings_command(name, command, words) if listed.with_settings else make_command(name, command)

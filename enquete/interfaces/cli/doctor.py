@@ -1,5 +1,4 @@
-"""`doctor`: whether Enquete can work here, and what is missing, in plain words. Asks no model for anything but its
-list.
+"""`doctor`: whether Enquete can work here, and what is missing, in plain words. Asks no model but for its list.
 
 Measured by: no key is shown, nothing is left behind, the exit code is 1 exactly when something needed is missing.
 """
@@ -37,14 +36,11 @@ def repair(name: str, root: str | None, out: str | None, as_json: bool) -> int:
 
     folder = named_folder(name, root, out)
     report = restore(folder)
+    kept = None if report.kept is None else str(report.kept)
     facts = {
-        "ledger": str(report.ledger),
-        "kept": None if report.kept is None else str(report.kept),
-        "restored": bool(report.at),
-        "copied_at": report.at,
-        "settled": report.settled,
-        "asked_again": report.again,
-    }
+        "ledger": str(report.ledger), "kept": kept, "restored": bool(report.at), "copied_at": report.at,
+        "settled": report.settled, "asked_again": report.again,
+    }  # fmt: skip
     return answer(as_json, facts, report.lines())
 
 
@@ -61,11 +57,10 @@ def named_folder(name: str, root: str | None, out: str | None) -> Path:
     try:
         return damaged_run(name, root=root, out=out)
     except SimulationNotFound as error:
-        hint = (
-            "name the run's folder, such as SIM/interviews/runs/run_…, its run_id with --root or --out, or its "
-            "simulation"
-        )
-        raise RunNotFound(f"--repair {name!r}: no such folder, run or simulation; {hint}") from error
+        raise RunNotFound(
+            f"--repair {name!r}: no such folder, run or simulation; name the run's folder, such as "
+            "SIM/interviews/runs/run_…, its run_id with --root or --out, or its simulation"
+        ) from error
 
 
 TIMEOUT_S = 5.0
@@ -93,7 +88,7 @@ TEXTS: Mapping[str, str] = {
     "shown": N_("{name} = {value}, from {where}"),
     "unset": N_("not set: {names}"),
     "environment": N_("the environment"),
-    "settings_wrong": N_("{error}"),
+    "fault": N_("{error}"),
     "offline": N_(
         "no key and no server: the synthetic respondent answers; set LLM_API_KEY or LLM_BASE_URL for a model"
     ),
@@ -111,7 +106,6 @@ TEXTS: Mapping[str, str] = {
     "store": N_("{url}: PostgreSQL {version}, runs can be kept there"),
     "store_old": N_("{url}: PostgreSQL {version}; 13 or newer is needed"),
     "store_clock": N_("{url}: its clock is {seconds:.0f} s away from this machine's; set both by NTP"),
-    "store_down": N_("{error}"),
     "server": N_("{url}: reachable, {n} models"),
     "server_knows": N_("{url}: reachable, knows {model}"),
     "server_unknown": N_("{url}: reachable, but its list of {n} models does not hold {model}"),
@@ -119,8 +113,6 @@ TEXTS: Mapping[str, str] = {
     "server_key": N_("{url}: refuses the key (HTTP {status}); look at LLM_API_KEY"),
     "server_down": N_("{url}: not reachable ({error}); look at LLM_BASE_URL"),
     "processes": N_("{n} processes by Dask {dask}, on {cpus} processors"),
-    "executor_wrong": N_("{error}"),
-    "servers_wrong": N_("{error}"),
     "no_workers": N_("{chosen}: the scheduler answers, but has no workers with Enquete; start some with `dask worker`"),
     "worker": N_("worker {where} on {host}: Enquete {version}, Python {python}"),
     "worker_version": N_("worker {where} on {host}: Enquete {version}, here is {here}; install the same there"),
@@ -207,7 +199,7 @@ def examine(
     try:
         environment = Environment.read()
     except EnqueteError as error:
-        yield _check("settings", "missing", "settings_wrong", error=error)
+        yield _check("settings", "missing", "fault", error=error)
         environment = Environment.model_construct()
     base = Path(root or environment.root or ".").expanduser()
     yield from _root(base)
@@ -269,12 +261,13 @@ def _root(base: Path) -> Iterator[Check]:
     if not base.is_dir():
         yield _check("root", "missing", "root_missing", path=base)
         return
+    folder = base / "simulations" if (base / "simulations").is_dir() else base
     try:
-        found = list((base / "simulations").iterdir()) if (base / "simulations").is_dir() else list(base.iterdir())
+        entries = list(folder.iterdir())
     except OSError as error:
         yield _check("root", "missing", "root_unreadable", path=base, error=error.strerror or error)
         return
-    n = sum(one.is_dir() for one in found) if (base / "simulations").is_dir() else 0
+    n = sum(entry.is_dir() for entry in entries) if folder != base else 0
     yield _check("root", "ok", "root", path=base, n=n)
 
 
@@ -285,12 +278,12 @@ def _sqlite(folder: Path) -> Iterator[Check]:
     version = sqlite_version()
     fine = tuple(map(int, version.split("."))) >= LEAST_SQLITE
     yield _check("sqlite", "ok" if fine else "missing", "sqlite" if fine else "sqlite_old", version=version)
-    place = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.is_dir())
+    place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir())
     try:
         mode = journal_mode(place)
     except (OSError, DatabaseError) as error:
-        said = getattr(error, "strerror", None) or error
-        yield _check("results", "missing", "unwritable", path=place, error=said)
+        why = getattr(error, "strerror", None) or error
+        yield _check("results", "missing", "unwritable", path=place, error=why)
         return
     if mode == "wal":
         yield _check("results", "ok", "wal", path=place)
@@ -307,7 +300,7 @@ def _store(url: str) -> Iterator[Check]:
     try:
         version, apart_s = examined(url)
     except EnqueteError as error:
-        yield _check("store", "missing", "store_down", error=error)
+        yield _check("store", "missing", "fault", error=error)
         return
     old = version < LEAST_SERVER
     shown = f"{version // 10000}.{version % 10000}"
@@ -339,27 +332,26 @@ def _workers(executor: str | None, store: str | None, environment: Environment) 
             yield _check("executor", "ok", "processes", n=n, dask=version("distributed"), cpus=os.cpu_count())
             return
         url = store or environment.store or ""
-        found, late = executors.look_at_workers(chosen, url)
+        workers, late = executors.look_at_workers(chosen, url)
     except EnqueteError as error:
-        yield _check("executor", "missing", "executor_wrong", error=error)
+        yield _check("executor", "missing", "fault", error=error)
         return
-    if not found:
+    if not workers:
         yield _check("executor", "missing", "no_workers", chosen=chosen)
     here, boot = version("enquete"), worker.facts()["boot"]
-    for where, one in found.items():
-        facts = {"where": where, "host": one["host"], "version": one["enquete"], "python": one["python"], "here": here}
-        if one["enquete"] != here:
-            yield _check("worker", "missing", "worker_version", **facts)
-        elif not url and one["boot"] != boot:
-            yield _check("worker", "missing", "worker_elsewhere", **facts)
-        elif one["store"]:
-            yield _check("worker", "missing", "worker_store", **facts, error=one["store"])
-        elif environment.api_key is not None and not one["has_key"]:
-            yield _check("worker", "missing", "worker_key", **facts)
-        elif late[where] > MOST_LATE_S:
-            yield _check("worker", "missing", "worker_clock", **facts, late=round(late[where]))
-        else:
-            yield _check("worker", "ok", "worker", **facts)
+    for where, state in workers.items():
+        faults = {
+            "worker_version": state["enquete"] != here,
+            "worker_elsewhere": not url and state["boot"] != boot,
+            "worker_store": state["store"],
+            "worker_key": environment.api_key is not None and not state["has_key"],
+            "worker_clock": late[where] > MOST_LATE_S,
+        }
+        fault = next((key for key, is_so in faults.items() if is_so), "")
+        yield _check(
+            "worker", "missing" if fault else "ok", fault or "worker", where=where, host=state["host"], here=here,
+            version=state["enquete"], python=state["python"], error=state["store"], late=round(late[where]),
+        )  # fmt: skip
 
 
 # --- the server ------------------------------------------------------------------------------------------------------
@@ -382,7 +374,7 @@ def _servers(environment: Environment) -> Iterator[Check]:
         servers_in(environment.base_url)
     except EnqueteError as error:
         if len(servers) > 1:
-            yield _check("servers", "missing", "servers_wrong", error=error)
+            yield _check("servers", "missing", "fault", error=error)
 
 
 def _server(url: str, key: str, model: str | None) -> Iterator[Check]:
@@ -418,8 +410,9 @@ def listed(base_url: str, key: str) -> list[str]:
     with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
         text = answer.read(1_000_000)
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except ValueError:
         return []
-    data = found.get("data") if isinstance(found, dict) else None
-    return [str(one["id"]) for one in data if isinstance(one, dict) and "id" in one] if isinstance(data, list) else []
+    data = content.get("data") if isinstance(content, dict) else None
+    entries = data if isinstance(data, list) else []
+    return [str(entry["id"]) for entry in entries if isinstance(entry, dict) and "id" in entry]

@@ -1,5 +1,4 @@
-"""Instruments and methodologies of one's own: `enquete check`, `draft`, `new-method`, and the commands that
-methodologies bring."""
+"""Instruments and methodologies of one's own: `enquete check`, `draft`, `new-method`, and methodologies' commands."""
 
 from __future__ import annotations
 
@@ -90,25 +89,20 @@ def check(
 def check_instrument(
     sim: str | None, given: str, pilot: int | None, yes: bool, as_json: bool, request: dict[str, Any]
 ) -> int:
-    """An instrument read by the rules, and tried on a few agents. Exit code 0 whatever is found, because a finding is
-    advice."""
+    """An instrument read by the rules, and tried on a few agents. Exit code 0 whatever is found: it is advice."""
     from enquete.study.instruments import review_file  # noqa: PLC0415 - takes seconds to import
 
     name, equals, file = given.rpartition("=")
     about = review_file(file, name if equals else "")
     notes, findings = [note.told(tongue()) for note in about.notes], about.findings
-    facts: dict[str, Any] = {
-        "instrument": file,
-        "methodology": about.methodology,
-        "notes": notes,
-        "findings": [
-            {"rule": one.rule, "where": one.where, "language": one.language, "text": one.told(tongue())}
-            for one in findings
-        ],
-    }
+    facts: dict[str, Any] = {"instrument": file, "methodology": about.methodology, "notes": notes}
+    facts["findings"] = [
+        {"rule": finding.rule, "where": finding.where, "language": finding.language, "text": finding.told(tongue())}
+        for finding in findings
+    ]
     if not as_json:
         lines = [say("reviewed", file=file, method=about.methodology), *(f"  {note}" for note in notes)]
-        lines += [f"- {one.told(tongue())}" for one in findings]
+        lines += [f"- {finding.told(tongue())}" for finding in findings]
         answer(False, {}, [*lines, say("review_found", n=len(findings)) if findings else say("review_ok")])
     items = run_pilot(sim, about, file, pilot, yes, as_json, request) if pilot else None
     return answer(as_json, facts if items is None else {**facts, "pilot": items}, [])
@@ -140,7 +134,7 @@ def run_pilot(
     items = item_health(run)
     if not as_json:
         answer(False, {}, pilot_lines(run, items))
-    health = [{**vars(one), "troubles": list(one.troubles)} for one in items]
+    health = [{**vars(item), "troubles": list(item.troubles)} for item in items]
     return {"run_id": run.run_id, "path": str(run.folder), "items": health}
 
 
@@ -148,11 +142,11 @@ def pilot_lines(run: Run, items: list[ItemHealth]) -> list[str]:
     words = [say(f"pilot_{key}") for key in ("item", "answers", "values", "apart", "told")]
     rows = [
         [
-            one.item, f"{one.answered}/{one.asked}", str(one.values), "" if one.sd is None else f"{one.sd:.2f}",
-            "" if one.apart is None else f"{one.apart:.2f}",
-            ", ".join(say(f"pilot_{trouble}") for trouble in one.troubles),
+            item.item, f"{item.answered}/{item.asked}", str(item.values), "" if item.sd is None else f"{item.sd:.2f}",
+            "" if item.apart is None else f"{item.apart:.2f}",
+            ", ".join(say(f"pilot_{trouble}") for trouble in item.troubles),
         ]
-        for one in items
+        for item in items
     ]  # fmt: skip
     synthetic = [say("synthetic")] if run.record.main.respondent == "synthetic" else []
     return ["", *synthetic, *table([*words[:3], "SD", *words[3:]], rows), say("pilot_kept", path=run.folder)]
@@ -220,7 +214,7 @@ def draft(
     made = drafting.make()
     lines = [say("drafted", folder=made.folder, themes=", ".join(made.themes))]
     lines += [f"  {file.name}" for file in made.files]
-    lines += [f"- {name}: {one.get(tongue(), one['en'])}" for name, found in made.findings.items() for one in found]
+    lines += [f"- {name}: {text.get(tongue(), text['en'])}" for name, texts in made.findings.items() for text in texts]
     lines += [say("draft_spent", tokens=number(made.tokens))] if made.tokens else []
     facts = {
         "files": [str(file) for file in made.files], "findings": made.findings, "themes": made.themes,
@@ -294,15 +288,15 @@ def _templates(folder: Traversable, at: Path) -> Iterator[tuple[Path, str]]:
 
 
 def method_command(name: str) -> Any:
-    """The command that a methodology brings along (`Methodology.offers`): its operations, beside a run. None for
-    another name."""
+    """The command that a methodology brings along (`Methodology.offers`): its operations. None for another name."""
     from enquete.graphs.registry import methodologies  # noqa: PLC0415
 
-    offer = next((one.offers for one in methodologies().values() if one.offers and one.offers.command == name), None)
+    offers = (method.offers for method in methodologies().values())
+    offer = next((offer for offer in offers if offer and offer.command == name), None)
     if offer is None:
         return None
     operations: dict[str, Operation] = {operation.name: operation for operation in offer.operations()}
-    lines = [f"  {key} {' '.join(_arguments(one))}\n      {one.meaning}" for key, one in operations.items()]
+    lines = [f"  {key} {' '.join(_arguments(op))}\n      {op.meaning}" for key, op in operations.items()]
     about = "Carry out one of these, with ARGUMENT=VALUE each; values may be JSON.\n\n\b\n" + "\n".join(lines)
 
     def carry_out(
@@ -320,15 +314,15 @@ def method_command(name: str) -> Any:
 
         if operation not in operations:
             raise SettingsError(f"no operation {operation!r}; there are {', '.join(operations)}")
-        said = dict(_read_arguments(arguments or []))
-        found = asyncio.run(operate(operation, said, root_of(root)))
+        typed = dict(_read_arguments(arguments or []))
+        outcome = asyncio.run(operate(operation, typed, root_of(root)))
         if converse:
-            found = _conversed(operations, operation, said, found, root_of(root))
+            outcome = _conversed(operations, operation, typed, outcome, root_of(root))
         if as_json:
-            one_object(dict(found))
+            one_object(dict(outcome))
         else:
-            result(json.dumps(found, ensure_ascii=False, indent=2))
-        return EXIT_CODES.get(str(found.get("status")), 0)
+            result(json.dumps(outcome, ensure_ascii=False, indent=2))
+        return EXIT_CODES.get(str(outcome.get("status")), 0)
 
     app = typer.Typer(rich_markup_mode=None)
     app.command(name, help=about)(carry_out)
@@ -336,25 +330,24 @@ def method_command(name: str) -> Any:
 
 
 def _conversed(
-    operations: Mapping[str, Operation], operation: str, said: dict[str, Any], found: dict[str, Any], root: Path
+    operations: Mapping[str, Operation], operation: str, typed: dict[str, Any], outcome: dict[str, Any], root: Path
 ) -> dict[str, Any]:
-    """What is found once no question waits any more, the person has ended it, or the input ends; blank lines answer
-    nothing."""
+    """Its outcome once no question waits, the person has ended it, or the input ends; blank lines answer nothing."""
     from enquete.study.method_operations import operate  # noqa: PLC0415
 
     reply, end = (operations.get(name) for name in (operations[operation].answered_by, operations[operation].ended_by))
     if reply is None:
         raise SettingsError(f"--converse: {operation} waits for nobody's answer")
     remark(say("converse_end", end=END) if end else say("converse"))
-    while found.get("status") == "waiting" and (question := found.get("question")):
+    while outcome.get("status") == "waiting" and (question := outcome.get("question")):
         remark(f"\n{question}")
         line = next((line.strip() for line in iter(sys.stdin.readline, "") if line.strip()), "")
         if not line:
             break
         does = end if end and line == END else reply
-        given = {name: value for name, value in {**said, "answer": line}.items() if name in does.takes.model_fields}
-        found = asyncio.run(operate(does.name, given, root))
-    return found
+        given = {name: value for name, value in {**typed, "answer": line}.items() if name in does.takes.model_fields}
+        outcome = asyncio.run(operate(does.name, given, root))
+    return outcome
 
 
 def _arguments(operation: Operation) -> Iterator[str]:
@@ -363,8 +356,7 @@ def _arguments(operation: Operation) -> Iterator[str]:
 
 
 def _read_arguments(arguments: list[str]) -> Iterator[tuple[str, Any]]:
-    """`budget=3`, `answer=Yes.`, `respondent={"kind": …}`: JSON where it is an object, a list or a truth value, else as
-    it is."""
+    """`budget=3`, `answer=Yes.`, `respondent={"kind": …}`: JSON if an object, a list or a truth value, else text."""
     for argument in arguments:
         name, sign, value = argument.partition("=")
         if not sign:

@@ -161,30 +161,29 @@ def settings_command(
     """The command of a function that has --set, for a line of these words (None: not known). A line that names none but
     the command's own options is parsed without the settings: all together take .1 s to import."""
     plain = make_command(name, function)
-    taken = {option for one in plain.params for option in (*one.opts, *one.secondary_opts)} | HELP
+    taken = {option for param in plain.params for option in (*param.opts, *param.secondary_opts)} | HELP
     named = {word.partition("=")[0] for word in words or () if word.startswith("-")}
     shown = None
     if words is not None and named <= taken:
         shown = _methods_in(words) if named & HELP else set()
     if shown == set():
         if named & HELP:
-            plain.epilog = (
-                f"\b\nSettings of a methodology: enquete {name} --methods NAME --help. Names: enquete list methods."
-            )
+            names = "Names: enquete list methods."
+            plain.epilog = f"\b\nSettings of a methodology: enquete {name} --methods NAME --help. {names}"
         return plain
     every = {f"{flag.method}__{flag.field}": flag for flag in setting_flags(models(), taken)}
     flags = {key: flag for key, flag in every.items() if shown is None or flag.method in shown}
 
     def with_settings(**typed: Any) -> int:
-        said = {key: value for key in flags if (value := typed.pop(key)) is not None}
+        values = {key: value for key in flags if (value := typed.pop(key)) is not None}
         return function(
-            **{**typed, SET: [*(typed[SET] or ()), *(flags[key].as_set(value) for key, value in said.items())]}
+            **{**typed, SET: [*(typed[SET] or ()), *(flags[key].as_set(value) for key, value in values.items())]}
         )
 
-    own = inspect.signature(function).parameters.values()
-    signature = inspect.Signature([*own, *(flag.parameter for flag in flags.values())])
+    fixed = inspect.signature(function).parameters.values()
+    signature = inspect.Signature([*fixed, *(flag.parameter for flag in flags.values())])
     with_settings.__signature__ = signature  # type: ignore[attr-defined]  # what typer looks for
-    with_settings.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+    with_settings.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
     with_settings.__doc__ = function.__doc__
     return make_command(name, with_settings)
 
@@ -244,69 +243,65 @@ def _nearest(key: str, known: Collection[str]) -> str:
 
 def read_names(option: str, texts: Iterable[str] | None) -> list[str] | None:
     """["a,b", "c"] → ["a", "b", "c"]. Raises SettingsError where nothing is named."""
-    found: list[str] = []
+    all_names: list[str] = []
     for text in texts or ():
         names = [name.strip() for name in text.split(",") if name.strip()]
         if not names:
             raise SettingsError(f"{option} {text!r}: name at least one, separated by commas")
-        found += names
-    return list(dict.fromkeys(found)) or None
+        all_names += names
+    return list(dict.fromkeys(all_names)) or None
 
 
 def read_instruments(pairs: Iterable[str] | None) -> dict[str, str] | None:
     """`longitudinal=my.yaml` → {"longitudinal": "my.yaml"}; `longitudinal=shipped` is ours. Raises SettingsError."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for pair in pairs or ():
         name, equals, path = pair.partition("=")
         if not (name and equals and path):
             raise SettingsError(f"--instrument {pair!r}: METHOD=FILE is expected, such as longitudinal=my.yaml")
-        if name in found:
-            raise SettingsError(f"--instrument {pair!r}: {name} has been given {found[name]!r} already")
-        found[name] = path if path == SHIPPED else str(Path(path).expanduser())
-    return found or None
+        if name in files:
+            raise SettingsError(f"--instrument {pair!r}: {name} has been given {files[name]!r} already")
+        files[name] = path if path == SHIPPED else str(Path(path).expanduser())
+    return files or None
 
 
 def read_settings(pairs: Iterable[str] | None) -> dict[str, dict[str, Any]] | None:
     """`delphi.key=3` → {"delphi": {"key": 3}}; values are JSON where they can be read as such, else text."""
-    found: dict[str, dict[str, Any]] = {}
+    settings: dict[str, dict[str, Any]] = {}
     for pair in pairs or ():
         path, equals, text = pair.partition("=")
         method, dot, key = path.partition(".")
         if not (method and dot and key and equals):
             raise SettingsError(f"--set {pair!r}: METHOD.KEY=VALUE is expected")
-        if key in found.setdefault(method, {}):
+        if key in settings.setdefault(method, {}):
             raise SettingsError(f"--set {pair!r}: {method}.{key} has been set already")
         try:
-            found[method][key] = json.loads(text)
+            settings[method][key] = json.loads(text)
         except ValueError:
-            found[method][key] = text
-    return found or None
+            settings[method][key] = text
+    return settings or None
 
 
 def read_limits(pairs: Iterable[str] | None) -> dict[str, dict[str, str]] | None:
-    """`gpt-5.1.concurrency=4` → {"gpt-5.1": {"concurrency": "4"}}: a model's name may hold dots. Raises
-    SettingsError."""
-    found: dict[str, dict[str, str]] = {}
+    """`gpt-5.1.concurrency=4` → {"gpt-5.1": {"concurrency": "4"}}: names of models hold dots. Raises SettingsError."""
+    limits: dict[str, dict[str, str]] = {}
     for pair in pairs or ():
         path, equals, text = pair.rpartition("=")
         model, dot, key = path.rpartition(".")
         if not (model and dot and key and equals and text):
-            raise SettingsError(
-                f"--limit {pair!r}: MODEL.KEY=VALUE is expected, such as my-model.requests_per_minute=60"
-            )
+            example = "my-model.requests_per_minute=60"
+            raise SettingsError(f"--limit {pair!r}: MODEL.KEY=VALUE is expected, such as {example}")
         if key not in ModelLimits.model_fields:
             raise SettingsError(f"--limit {pair!r}: no such limit {key!r}; {_nearest(key, ModelLimits.model_fields)}")
-        if key in found.setdefault(model, {}):
+        if key in limits.setdefault(model, {}):
             raise SettingsError(f"--limit {pair!r}: {model}.{key} has been set already")
-        found[model][key] = text
-    return found or None
+        limits[model][key] = text
+    return limits or None
 
 
 READERS: Mapping[str, Callable[[Any], Any]] = {
-    "instruments": read_instruments,
-    "settings": read_settings,
-    "limits": read_limits,
-}
+    "instruments": read_instruments, "settings": read_settings, "limits": read_limits,
+}  # fmt: skip
 
 
 # --- What the command line says when something went wrong, and the exit code it leaves with. Errors name arguments as
@@ -321,25 +316,17 @@ YES = "--yes"
 def as_typed(text: str) -> str:
     """The message in a terminal's words."""
     text = CALL.sub(lambda call: shlex.join(["enquete", call[1], *_words(call[2])]), text)
-    text = _said().sub(lambda said: _option(said[1], said[2]), text)
-    return _about().sub(lambda begun: f"{begun[1]}{_named(begun[2], begun[3])}", text)
+    argument, complaint = _patterns()
+    text = argument.sub(lambda match: _option(match[1], match[2]), text)
+    return complaint.sub(lambda begun: f"{begun[1]}{_named(begun[2], begun[3])}", text)
 
 
 @cache
-def _names() -> str:
-    return "|".join(sorted(RunRequest.model_fields, key=len, reverse=True))
-
-
-@cache
-def _said() -> re.Pattern[str]:
-    """`field=value`, anywhere."""
-    return re.compile(rf"(?<![\w.-])({_names()})=({VALUE})")
-
-
-@cache
-def _about() -> re.Pattern[str]:
-    """`field: …` or `field.key: …`, where a complaint begins."""
-    return re.compile(rf"(^|; )({_names()})((?:\.[\w./-]+)?)(?=: )")
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """`field=value`, anywhere; `field: …` or `field.key: …`, where a complaint begins."""
+    names = "|".join(sorted(RunRequest.model_fields, key=len, reverse=True))
+    argument, complaint = rf"(?<![\w.-])({names})=({VALUE})", rf"(^|; )({names})((?:\.[\w./-]+)?)(?=: )"
+    return re.compile(argument), re.compile(complaint)
 
 
 def _option(field: str, value: str) -> str:

@@ -168,7 +168,7 @@ def export(
         path = enquete.export(sim, run_id, root=root, out=out, figures=figures, language=language, by=by)
         # The synthesis folder, and rows by phase, which stand beside it (../../T1/…).
         stages = path.parent.parent.glob(f"T[01]/*/{path.name}/*")
-        written = [file for found in (path.rglob("*"), stages) for file in sorted(found) if file.is_file()]
+        written = [file for paths in (path.rglob("*"), stages) for file in sorted(paths) if file.is_file()]
     names = [Path(os.path.relpath(file, path)).as_posix() for file in written]
     facts = {"path": str(path), "formats": formats, "files": names}
     return answer(as_json, facts, [say("exported", path=path), *(f"  {name}" for name in names)])

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -30,7 +31,7 @@ from enquete.interfaces.cli.terminal import (
     remark,
     say,
     short,
-    span,
+    spread,
     table,
     tongue,
 )
@@ -62,7 +63,7 @@ def run(
     ] = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
-    **said: Any,
+    **typed: Any,
 ) -> int:
     """Interview every agent of a simulation.
 
@@ -84,15 +85,14 @@ def run(
     Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
                 4 awaiting the simulation or a person · 130 stopped at once
     """
-    asked = facade_arguments({**said, "confirm": yes, **({"fit": said["fit"] or "any"} if yes else {})})
+    asked = facade_arguments({**typed, "confirm": yes, **({"fit": typed["fit"] or "any"} if yes else {})})
     if not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty():
         confirmed = confirmed_request(sim, asked)
         if confirmed is None:
             remark(say("declined"))
             return 0
         asked = confirmed
-
-    place = Place(sim, said["root"], said["out"], asked.get("instruments", {}))
+    place = Place(sim, typed["root"], typed["out"], asked.get("instruments", {}))
     return finish(lambda report: enquete.conduct_interviews(sim, progress=report, **asked), place, as_json, quiet)
 
 
@@ -107,7 +107,7 @@ def resume(
     ] = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
-    **said: Any,
+    **typed: Any,
 ) -> int:
     """Go on with an unfinished run: after a pause, a spent budget, a kill, or when the simulation has completed.
 
@@ -124,9 +124,8 @@ def resume(
     Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
                 4 awaiting the simulation or a person · 130 stopped at once
     """
-    request = facade_arguments({**said, "sim": sim, "fresh": fresh})
-
-    place = Place(sim or token_or_sim, said["root"], said["out"])
+    request = facade_arguments({**typed, "sim": sim, "fresh": fresh})
+    place = Place(sim or token_or_sim, typed["root"], typed["out"])
     return finish(lambda report: enquete.resume(token_or_sim, progress=report, **request), place, as_json, quiet)
 
 
@@ -173,13 +172,11 @@ def estimate(sim: o.Sim, as_json: o.Json = False, **asked: Any) -> int:
 
 
 def estimate_lines(expected: Estimate) -> list[str]:
-    """The whole estimate as text."""
     measured = say("measured", n=number(expected.rehearsed), agents=number(expected.agents))
     head = [say(key) for key in ("stage", "purpose", "by", "calls", "input", "output", "usd")]
-    without = [say("estimate_synthetic")] if expected.respondent != "llm" else []
     return [
         say("estimate_of", sim=expected.sim_id, agents=number(expected.agents)) + " " + measured,
-        *without,
+        *([say("estimate_synthetic")] if expected.respondent != "llm" else []),
         "",
         *table(head, [*(_row(line) for line in expected.lines), _total(expected)]),
         "",
@@ -205,34 +202,29 @@ def _total(expected: Estimate) -> list[str]:
 def _by_model(expected: Estimate) -> list[str]:
     """Where more than one model answers, and where a price is unknown."""
     models = sorted({line.model for line in expected.lines if line.price_source != "no model"})
-    found = []
+    lines = []
     for model in models if len(models) > 1 else ():
         known = [line.usd for line in expected.lines if line.model == model and line.usd is not None]
         total = None if model in expected.unpriced else sum(known[1:], start=known[0])
-        found.append(say("usd_of", model=model, usd=money(total)))
+        lines.append(say("usd_of", model=model, usd=money(total)))
     if expected.unpriced:
-        found.append(say("unpriced", models=", ".join(expected.unpriced)))
-    return found
+        lines.append(say("unpriced", models=", ".join(expected.unpriced)))
+    return lines
 
 
 def time_text(expected: Estimate) -> str:
     if expected.batches:
         return say("time_batches", batches=number(expected.batches))
-    seconds = expected.seconds
-    if seconds is None:
+    if expected.seconds is None:
         return say("time_unknown")
-    ends = span(duration(seconds.low), duration(seconds.high))
-    likely = duration(seconds.likely)
-    whole = likely if ends == likely else f"{likely} ({ends})"
-    return say("time_needed", time=whole, concurrency=number(expected.concurrency))
+    return say("time_needed", time=spread(expected.seconds, duration), concurrency=number(expected.concurrency))
 
 
 def verdict(expected: Estimate) -> str:
     """Whether the upper ends fit the caps, and what would."""
-    caps = [say("cap_tokens", cap=number(expected.cap_tokens))]
+    cap = say("cap_tokens", cap=number(expected.cap_tokens))
     if expected.cap_usd is not None:
-        caps.append(say("cap_usd", cap=f"{expected.cap_usd:g}"))
-    cap = ", ".join(caps)
+        cap += f", {say('cap_usd', cap=f'{expected.cap_usd:g}')}"
     if expected.cap_usd is not None and expected.unpriced:
         return say("cap_unknowable", cap=cap)
     if not expected.exceeds:
@@ -390,11 +382,11 @@ class Plain:
 
     def _say_fault(self, event: Event, now: float) -> None:
         """At once, and while it lasts every so often: how long a server is still waited for changes all the time."""
-        said, said_at = self._fault
+        last, said_at = self._fault
         fault = event.get("fault", "")
         if not fault:
             self._fault = "", float("-inf")
-        elif fault != said and now - said_at >= self._every:
+        elif fault != last and now - said_at >= self._every:
             self._fault = fault, now
             self._say(f"{round_title(event)}: {fault}")
 
@@ -478,20 +470,15 @@ def demo(
     place = Place(folder.name, out)
     asked: dict[str, Any] = {"language": language, "seed": seed, "pack": chosen.name}  # text as it was typed
 
-    def first_wave(report: Report) -> Run:
-        return enquete.conduct_interviews(
-            place.sim, root=out, respondent="synthetic", fit="any", progress=report, **asked
-        )
-
-    taken = drive_to_stop(first_wave, place, quiet)
+    begin = partial(enquete.conduct_interviews, place.sim, root=out, respondent="synthetic", fit="any", **asked)
+    taken = drive_to_stop(lambda report: begin(progress=report), place, quiet)
     if taken.status != "awaiting_simulation":
         return show(taken, place, as_json, exit_code(taken))
     narrate("demo_paused", token=taken.resume_token)
     narrate("demo_completed", **simulate(root, chosen.name, completed=True)[1])
     narrate("demo_t1", methods=once_asked(taken))
-    ended = drive_to_stop(
-        lambda report: enquete.resume(str(taken.resume_token), root=out, progress=report), place, quiet
-    )
+    go_on = partial(enquete.resume, str(taken.resume_token), root=out)
+    ended = drive_to_stop(lambda report: go_on(progress=report), place, quiet)
     ended.resumed = False  # the demo itself resumed it and has said so
     narrate("demo_end")
     return show(ended, place, as_json, exit_code(ended))

@@ -1,5 +1,4 @@
-"""`enquete serve`, `enquete view`, `enquete mcp`: the web page and the HTTP API, the page in a browser, tools for a
-model."""
+"""`enquete serve`, `view` and `mcp`: the web page and the HTTP API, the page in a browser, tools for a model."""
 
 from __future__ import annotations
 

@@ -58,13 +58,13 @@ def list_methods(as_json: bool) -> int:
     from enquete.study.instruments import shipped_instruments  # noqa: PLC0415
 
     titles = enquete.list_instruments()
-    asked = {one.methodology: one for one in shipped_instruments(tongue())}
+    asked = {instrument.methodology: instrument for instrument in shipped_instruments(tongue())}
     head = [say(key) for key in ("method", "title", "topic", "items", "phases")]
     rows = [
         [name, title[tongue()], asked[name].topic, str(asked[name].items), "T0, T1" if asked[name].needs_t0 else "T1"]
         for name, title in titles.items()
     ]
-    facts = {"methods": titles, "instruments": {name: vars(one) for name, one in asked.items()}}
+    facts = {"methods": titles, "instruments": {name: vars(instrument) for name, instrument in asked.items()}}
     return answer(as_json, facts, table(head, rows))
 
 
@@ -73,16 +73,15 @@ def list_simulations(root: str | None, as_json: bool) -> int:
 
     base = root_of(root)
     if not base.is_dir():
-        raise SimulationNotFound(
-            f"{base}: no such folder; name the one that holds simulations/ with --root or ENQUETE_ROOT"
-        )
-    found = {known.sim_id: enquete.list_runs(known.path) for known in enquete.list_simulations(base)}
-    if as_json or not found:
-        simulations = {sim_id: run_objects(runs) for sim_id, runs in found.items()}
+        hint = "name the one that holds simulations/ with --root or ENQUETE_ROOT"
+        raise SimulationNotFound(f"{base}: no such folder; {hint}")
+    runs_of = {known.sim_id: enquete.list_runs(known.path) for known in enquete.list_simulations(base)}
+    if as_json or not runs_of:
+        simulations = {sim_id: run_objects(runs) for sim_id, runs in runs_of.items()}
         return answer(as_json, {"root": str(base), "simulations": simulations}, [say("no_simulations", root=base)])
     head = [say(key) for key in ("simulation", "topic", "agents_all", "types", "status", "runs", "latest")]
     rows = []
-    for sim_id, runs in found.items():
+    for sim_id, runs in runs_of.items():
         state = say(run_state(Place(sim_id, str(base)), runs[-1])) if runs else ""
         latest = f"{runs[-1].run_id}: {state}" if runs else say("no_runs")
         rows.append([sim_id, *simulation_words(base, sim_id), str(len(runs)), latest])
@@ -106,8 +105,7 @@ def simulation_words(base: Path, sim_id: str) -> list[str]:
 
 
 def run_state(place: Place, known: RunSummary) -> str:
-    """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused
-    one."""
+    """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed as if paused."""
     if known.status in ("completed", *UNREADABLE):
         return known.status
     from enquete.study.simulations import is_driven  # noqa: PLC0415 - not for --help
@@ -129,14 +127,11 @@ def list_runs(place: Place, as_json: bool) -> int:
 
 
 def run_objects(runs: list[RunSummary]) -> list[dict[str, Any]]:
-    return [
-        {
-            **asdict(run),
-            "methods": list(run.methods),
-            "resume_token": None if run.status in ("completed", *UNREADABLE) else run.resume_token,
-        }
-        for run in runs
-    ]
+    objects = [{**asdict(run), "methods": list(run.methods)} for run in runs]
+    for run in objects:
+        if run["status"] in ("completed", *UNREADABLE):
+            run["resume_token"] = None
+    return objects
 
 
 def delete(
@@ -223,10 +218,10 @@ def search(
     \b
     Exit codes: 0 looked · 1 the memory cannot be read · 2 no such simulation, or nobody interviewed
     """
-    found = enquete.search_memory(sim, query, agent=agent, limit=limit, root=root, out=out)
-    computed = warning([one.respondent for one in found], tongue())
-    facts = {"sim": sim, "warning": computed, "episodes": [one.model_dump(mode="json") for one in found]}
-    lines = [f"{one.text}\n  {one.id}" for one in found] or [say("nothing_remembered")]
+    episodes = enquete.search_memory(sim, query, agent=agent, limit=limit, root=root, out=out)
+    computed = warning([episode.respondent for episode in episodes], tongue())
+    facts = {"sim": sim, "warning": computed, "episodes": [episode.model_dump(mode="json") for episode in episodes]}
+    lines = [f"{episode.text}\n  {episode.id}" for episode in episodes] or [say("nothing_remembered")]
     return answer(as_json, facts, [f"{computed}\n", *lines] if computed else lines)
 
 
@@ -256,10 +251,10 @@ def sync(
     Exit codes: 0 all sent · 1 some are left, and listed · 2 no such simulation, or no graph
     """
     done = enquete.sync_memory(sim, memory=kind, patience_s=patience, root=root, out=out)
-    left, code = [one.id for one in done.left], 1 if done.left else 0
+    left, code = [episode.id for episode in done.left], 1 if done.left else 0
     lines = [say("episodes_sent", sent=done.sent)]
     if left:
-        lines += [say("episodes_left", left=len(left), why=done.why), *(f"  {one}" for one in left)]
+        lines += [say("episodes_left", left=len(left), why=done.why), *(f"  {episode_id}" for episode_id in left)]
     return answer(as_json, {"sim": sim, "sent": done.sent, "left": left, "why": done.why}, lines, code)
 
 
@@ -275,12 +270,12 @@ def preferences(sim: o.Sim, root: o.Root = None, out: o.Out = None, as_json: o.J
     \b
     Exit codes: 0 shown · 1 the memory cannot be read · 2 no such simulation
     """
-    found = enquete.memory_preferences(sim, root=root, out=out)
+    standings = enquete.memory_preferences(sim, root=root, out=out)
     head = [say(key) for key in ("question_type", "stakeholder_type", "configuration", "win_rate", "wins", "ties", "n")]
     rows = [
-        [one.question_type, one.stakeholder_type, one.configuration, f"{one.rate:.2f} ({one.low:.2f}–{one.high:.2f})",
-         str(one.wins), str(one.ties), str(one.n)]
-        for one in found
+        [s.question_type, s.stakeholder_type, s.configuration, f"{s.rate:.2f} ({s.low:.2f}–{s.high:.2f})",
+         str(s.wins), str(s.ties), str(s.n)]
+        for s in standings
     ]  # fmt: skip
-    facts = {"sim": sim, "preferences": [asdict(one) for one in found]}
+    facts = {"sim": sim, "preferences": [asdict(s) for s in standings]}
     return answer(as_json, facts, table(head, rows) if rows else [say("no_preferences")])

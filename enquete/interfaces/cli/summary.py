@@ -1,5 +1,4 @@
-"""What a run's user is told afterwards: who answered, how many, what to beware of, where it is, and commands to go on
-with."""
+"""What a run's user is told afterwards: who answered, what to beware of, where it is, and commands to go on with."""
 
 from __future__ import annotations
 
@@ -89,19 +88,16 @@ def summary_object(run: Run, place: Place, code: int) -> dict[str, Any]:
     from enquete.interfaces.views import budget_of, stage_of, status_of  # noqa: PLC0415 - not for --help
 
     standing, status = run.standing, status_of(run, None)
+    stages = [stage_of(run, stage, status).model_dump() for stage in run.stages]
+    for stage in stages:
+        stage["n_complete"] = run.complete.get((stage["methodology"], stage["phase"]), 0)
     return {
         **run.summary(),
         **({"status": "running"} if run.is_driven else {}),
         "exit_code": code,
         "valid": not is_invalid(run),
         "synthetic": run.record.main.respondent == "synthetic",
-        "stages": [
-            {
-                **stage_of(run, stage, status).model_dump(),
-                "n_complete": run.complete.get((stage.methodology, stage.phase), 0),
-            }
-            for stage in run.stages
-        ],
+        "stages": stages,
         "budget": budget_of(run).model_dump(),
         "failed_answers": standing.failed,
         "failed_answers_closed": standing.failed_closed,
@@ -120,7 +116,6 @@ def report_path(run: Run) -> str | None:
 
 
 def summary_lines(run: Run, place: Place) -> list[str]:
-    """The whole summary as text."""
     report, exports = run.path / "report.md", run.path / "exports"
     steps = next_commands(run, place)
     width = max(len(command) for command, _ in steps)
@@ -166,14 +161,14 @@ def headline(run: Run) -> list[str]:
     is_synthetic = main.respondent == "synthetic"
     from enquete.nodes.planning import served_models  # noqa: PLC0415 - slow, and not needed for a run that is not there
 
-    models = ", ".join(dict.fromkeys([main.model, *(one.label(main.model) for one in served_models(record))]))
+    models = ", ".join(dict.fromkeys([main.model, *(server.label(main.model) for server in served_models(record))]))
     return [*lines, say("synthetic") if is_synthetic else say("model", model=models, temperature=main.temperature)]
 
 
 def findings(run: Run) -> list[str]:
     """Page one's sentences, which are in the language of the interviews; none while the run goes on."""
     page = {} if run.is_driven else run.page_one
-    stated = [f"{place}. {one['text']}" for place, one in enumerate(page.get("findings", ()), start=1)]
+    stated = [f"{place}. {finding['text']}" for place, finding in enumerate(page.get("findings", ()), start=1)]
     return [*page.get("notices", ()), say("found"), *stated, ""] if stated else []
 
 
@@ -305,14 +300,13 @@ def going_on(run: Run, place: Place) -> list[Step]:
 
 
 def same_questions(run: Run, place: Place) -> Iterator[str]:
-    """Options by which another run asks what this one asked. Where a file was named some time ago its name is all that
-    is known."""
+    """Options by which another run asks what this one asked. Of a file named some time ago only the name is known."""
     from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for --help
     from enquete.instruments.pack import packs  # noqa: PLC0415 - reads YAML
 
     sources = {name: used.source for name, used in run.record.instruments.items()}
     files = {name: source for name, source in sources.items() if Path(source).suffix in ENDINGS}
-    usual = list(files) or [name for name, one in methodologies().items() if one.default]
+    usual = list(files) or [name for name, method in methodologies().items() if method.default]
     if set(run.record.methods) != set(usual):
         yield from ("--methods", ",".join(run.record.methods))
     # One of the default pack is "shipped", one of any other says which.

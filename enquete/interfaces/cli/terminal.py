@@ -12,7 +12,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -98,14 +98,15 @@ def short(value: float) -> str:
     return f"{value:.0f}"
 
 
-def span(low: str, high: str) -> str:
-    return low if low == high else f"{low}–{high}"
+def spread(value: Range, words: Callable[[float], str]) -> str:
+    """`123k (31k–129k)`: likely, and from least to most."""
+    low, likely, high = words(value.low), words(value.likely), words(value.high)
+    ends = low if low == high else f"{low}–{high}"
+    return likely if ends == likely else f"{likely} ({ends})"
 
 
 def counted(value: Range) -> str:
-    """`123k (31k–129k)`: likely, and from least to most."""
-    likely, ends = short(value.likely), span(short(value.low), short(value.high))
-    return likely if ends == likely else f"{likely} ({ends})"
+    return spread(value, short)
 
 
 def dollars(amount: float) -> str:
@@ -117,20 +118,16 @@ def dollars(amount: float) -> str:
 
 def money(value: Range | None) -> str:
     """None: no price is known."""
-    if value is None:
-        return say("unknown")
-    likely, ends = dollars(value.likely), span(dollars(value.low), dollars(value.high))
-    return likely if ends == likely else f"{likely} ({ends})"
+    return say("unknown") if value is None else spread(value, dollars)
 
 
 def duration(seconds: float) -> str:
     """40 s, 3 min, 2 h 10 min."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    hours, rest = divmod(minutes, 60)
+    hours, rest = divmod(round(seconds / 60), 60)
     if not hours:
-        return f"{minutes} min"
+        return f"{rest} min"
     return f"{number(hours)} h {rest} min" if rest else f"{number(hours)} h"
 
 
@@ -177,8 +174,7 @@ class Interrupts:
 
 
 def tongue(environment: Mapping[str, str] = os.environ) -> str:
-    """The locale's language (LC_ALL, LC_MESSAGES, LANG, in that order) where there is a catalogue of it, else
-    English."""
+    """The locale's language (of LC_ALL, LC_MESSAGES, LANG, the first set) if there is a catalogue, else English."""
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if environment.get(name):
             named = re.split(r"[_.@]", environment[name].lower())[0]
@@ -329,7 +325,6 @@ TEXTS: Mapping[str, str] = {
     "next_resume_simulation": N_("go on once the simulation has completed"),
     "next_resume_failed": N_("try again what failed, once the cause is removed"),
     "next_model": N_("ask a model instead"),
-    "next_export": N_("write report and exports again from the ledger"),
     "next_run": N_("interview it"),
     "tokens_spent": N_("{spent} of {cap} tokens"),
     "left": N_("{time} left"),

@@ -6,6 +6,7 @@ import asyncio
 import csv
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar
 
@@ -23,7 +24,7 @@ from enquete.interfaces.views import findings_of, instrument_rows, report_of, st
 from enquete.simulations.locate import KnownSimulation
 from enquete.state.asking import Spoken
 from enquete.state.data_formats import FileFormat
-from enquete.state.errors import EnqueteError, InputError, SettingsError
+from enquete.state.errors import EnqueteError, InputError
 from enquete.state.visible_text import warning
 from enquete.study.background import run_in_thread
 from enquete.study.memory import search_memory as memory_search
@@ -73,8 +74,7 @@ def entries(value: JsonValue, path: str = "") -> Iterator[Entry]:
                 yield from entries(inner, f"{path}[{first}]")
     else:
         text = str(value)
-        short = f"{text[:CUT_CHARS]}… ({len(text)} characters; whole in the resource)"
-        yield Entry(path=shown(path), value=short)
+        yield Entry(path=shown(path), value=f"{text[:CUT_CHARS]}… ({len(text)} characters; whole in the resource)")
 
 
 def gathered(members: Sequence[tuple[K, JsonValue]]) -> Iterator[list[tuple[K, JsonValue]]]:
@@ -100,11 +100,11 @@ def shown(path: str) -> str:
     return path if len(path) <= PATH_CHARS else f"…{path[1 - PATH_CHARS :]}"
 
 
-def pages_of(found: Sequence[Entry]) -> list[list[Entry]]:
+def pages_of(values: Sequence[Entry]) -> list[list[Entry]]:
     """Entries in their order, as many a page as PAGE_CHARS allow. At least one page."""
     pages: list[list[Entry]] = [[]]
     room = PAGE_CHARS
-    for entry in found:
+    for entry in values:
         size = len(as_json(entry.value)) + len(entry.path) + FRAME_CHARS
         if pages[-1] and size > room:
             pages.append([])
@@ -114,24 +114,23 @@ def pages_of(found: Sequence[Entry]) -> list[list[Entry]]:
     return pages
 
 
-def in_sections(found: JsonValue) -> dict[str, JsonValue]:
+def in_sections(result: JsonValue) -> dict[str, JsonValue]:
     """A methodology's results: what is one value each together as `facts`, then every table that has rows."""
-    found = found if isinstance(found, dict) else {}
-    tables = {
-        name: value for name, value in found.items() if isinstance(value, list) and value and isinstance(value[0], dict)
-    }
-    return {FACTS: {name: value for name, value in found.items() if name not in tables}, **tables}
+    result = result if isinstance(result, dict) else {}
+    lists = {name: value for name, value in result.items() if isinstance(value, list) and value}
+    tables: dict[str, JsonValue] = {name: rows for name, rows in lists.items() if isinstance(rows[0], dict)}
+    return {FACTS: {name: value for name, value in result.items() if name not in tables}, **tables}
 
 
 def report_sections(markdown: str) -> dict[str, str]:
     """By heading of the second level, in order; what stands before the first is the beginning."""
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     name = BEGINNING
     for line in markdown.splitlines(keepends=True):
         if line.startswith("## "):
             name = line[3:].strip()
-        found[name] = found.get(name, "") + line
-    return found
+        sections[name] = sections.get(name, "") + line
+    return sections
 
 
 def text_pages(text: str) -> list[str]:
@@ -213,8 +212,8 @@ def get_interview_results(
     """Findings of one methodology. Call it without a section first: it says them in ten sentences and lists the
     sections."""
     with explain_errors(ctx) as server:
-        run, found = findings_of(server.sandbox, sim_id, methodology, run_id)
-        parts = in_sections(shapes.rounded(found))
+        run, findings = findings_of(server.sandbox, sim_id, methodology, run_id)
+        parts = in_sections(shapes.rounded(findings))
         pages: list[list[Entry]] = [[]]
         if section is not None:
             section = require_section(section, list(parts))
@@ -226,8 +225,8 @@ def get_interview_results(
             resource_uri=uri(sim_id, run.run_id, "results", methodology),
         )  # fmt: skip
         if section is None:
-            state.findings = shapes.finding_lines(run, methodology, found, language)
-            state.digest = shapes.digest(run, methodology, found, language)
+            state.findings = shapes.finding_lines(run, methodology, findings, language)
+            state.digest = shapes.digest(run, methodology, findings, language)
             state.sections = [
                 SectionOf(name=name, chars=len(as_json(value)), pages=len(pages_of(list(entries(value)))))
                 for name, value in parts.items()
@@ -237,16 +236,16 @@ def get_interview_results(
 
 def results_text(state: shapes.ResultsState, *, synthetic: bool) -> str:
     where = f", section {state.section}" if state.section else ""
-    said = [f"{state.methodology} of {state.run_id}{where}, page {state.page} of {state.pages}."]
-    said += [SYNTHETIC] if synthetic else []
-    said += [f"Found: {finding}" for finding in state.findings]
-    said += [f"{entry.path}: {as_json(entry.value)}" if entry.path else as_json(entry.value) for entry in state.entries]
-    said += [f"{id_}: {label}" for id_, label in state.labels.items()]
-    return "\n".join([*said, *sections_text(state.sections), f"Everything: {state.resource_uri}"])
+    lines = [f"{state.methodology} of {state.run_id}{where}, page {state.page} of {state.pages}."]
+    lines += [SYNTHETIC] if synthetic else []
+    lines += [f"Found: {finding}" for finding in state.findings]
+    lines += [(f"{entry.path}: " if entry.path else "") + as_json(entry.value) for entry in state.entries]
+    lines += [f"{id_}: {label}" for id_, label in state.labels.items()]
+    return "\n".join([*lines, *sections_text(state.sections), f"Everything: {state.resource_uri}"])
 
 
 def sections_text(sections: list[SectionOf]) -> list[str]:
-    listed = "; ".join(f"{one.name} ({one.pages})" for one in sections)
+    listed = "; ".join(f"{section.name} ({section.pages})" for section in sections)
     return [f"Sections (pages): {listed}"] if sections else []
 
 
@@ -308,13 +307,13 @@ def simulation_state(server: ServerState, known: KnownSimulation) -> shapes.Simu
     return state
 
 
-def simulation_text(one: shapes.SimulationState) -> str:
-    types = ", ".join(f"{kind} {n}" for kind, n in one.types.items())
-    end = "completed" if one.completed else f"not completed ({one.status})"
-    latest = f", latest {one.latest_run_id} ({one.latest_status})" if one.latest_run_id else ""
-    latest = f", cannot be used: {one.blocked}" if one.blocked else latest
-    about = f"{one.topic or 'no topic stated'}; {one.agents} agents ({types}); {end}"
-    return f"- {one.sim_id}: {about}; {one.runs} runs{latest}"
+def simulation_text(state: shapes.SimulationState) -> str:
+    types = ", ".join(f"{kind} {n}" for kind, n in state.types.items())
+    end = "completed" if state.completed else f"not completed ({state.status})"
+    latest = f", latest {state.latest_run_id} ({state.latest_status})" if state.latest_run_id else ""
+    latest = f", cannot be used: {state.blocked}" if state.blocked else latest
+    about = f"{state.topic or 'no topic stated'}; {state.agents} agents ({types}); {end}"
+    return f"- {state.sim_id}: {about}; {state.runs} runs{latest}"
 
 
 def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, shapes.InstrumentsState]:
@@ -325,10 +324,8 @@ def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, shapes.InstrumentsSt
         for row in instrument_rows(Path(server.sandbox.given["shelf"]), server.mask):
             asked = {name: getattr(row, name) for name in shapes.AskedState.model_fields}
             if row.file:
-                own = shapes.OwnInstrumentState(
-                    file=row.file, methodology=row.methodology, problem=row.problem, **asked
-                )
-                state.own.append(own)
+                about = {"file": row.file, "methodology": row.methodology, "problem": row.problem}
+                state.own.append(shapes.OwnInstrumentState(**about, **asked))
                 continue
             name, titles = row.methodology, row.titles
             state.instruments.append(
@@ -337,16 +334,16 @@ def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, shapes.InstrumentsSt
                     resource_uri=f"enquete://instruments/{name}", **asked,
                 ),
             )  # fmt: skip
-        lines = [f"- {one.name}: {instrument_text(one)} ({one.resource_uri})" for one in state.instruments]
+        lines = [f"- {row.name}: {instrument_text(row)} ({row.resource_uri})" for row in state.instruments]
         lines += [
-            f"- file {one.file} for {one.methodology}: {one.problem or instrument_text(one)}" for one in state.own
+            f"- file {row.file} for {row.methodology}: {row.problem or instrument_text(row)}" for row in state.own
         ]
         return answer(state, "\n".join(lines))
 
 
-def instrument_text(one: shapes.AskedState) -> str:
-    before = "; asked before the simulation, too (T0)" if one.needs_t0 else ""
-    return f"{one.answers} Topic: {one.topic}; {one.items} items in {', '.join(one.languages)}{before}"
+def instrument_text(row: shapes.AskedState) -> str:
+    before = "; asked before the simulation, too (T0)" if row.needs_t0 else ""
+    return f"{row.answers} Topic: {row.topic}; {row.items} items in {', '.join(row.languages)}{before}"
 
 
 def search_memory(
@@ -361,16 +358,16 @@ def search_memory(
     phase."""
     with explain_errors(ctx) as server:
         server.sandbox.simulation(sim_id)
-        found = memory_search(sim_id, query, agent=agent, limit=A_PAGE, root=str(server.sandbox.root))
+        records = memory_search(sim_id, query, agent=agent, limit=A_PAGE, root=str(server.sandbox.root))
         episodes = [
             shapes.Episode(
-                id=one.id, text=one.text[:LONGEST_EPISODE], agent=one.agent_name, methodology=one.methodology,
-                phase=one.phase, run_id=one.run_id, respondent=one.respondent, model=one.model,
+                id=record.id, text=record.text[:LONGEST_EPISODE], agent=record.agent_name, phase=record.phase,
+                methodology=record.methodology, run_id=record.run_id, respondent=record.respondent, model=record.model,
             )
-            for one in found
+            for record in records
         ]  # fmt: skip
-        state = shapes.EpisodesState(warning=warning([one.respondent for one in found]), episodes=episodes)
-        lines = [*filter(None, [state.warning]), *(f"- {one.text}" for one in state.episodes)]
+        state = shapes.EpisodesState(warning=warning([record.respondent for record in records]), episodes=episodes)
+        lines = [*filter(None, [state.warning]), *(f"- {episode.text}" for episode in state.episodes)]
         return answer(state, "\n".join(lines) or "Nothing that was said fits.")
 
 
@@ -385,19 +382,15 @@ def export_responses(
         run = server.sandbox.finished(sim_id, run_id)
         server.sandbox.require_inside(run.path)
         folder = enquete.export(sim_id, run.run_id, root=str(server.sandbox.root)) / "exports"
-        table = folder / "all_responses.csv"
-        if not table.is_file():
-            raise SettingsError(f"{table.name} was not written")
-        with table.open(encoding="utf-8-sig", newline="") as opened:
+        with (folder / "all_responses.csv").open(encoding="utf-8-sig", newline="") as opened:
             reader = csv.reader(opened)
             columns, rows = next(reader, []), sum(1 for _ in reader)
         if formats:
             run.export(*formats)
+        address = partial(uri, sim_id, run.run_id, "exports")
         files = [
-            shapes.ExportedFile(
-                name=name, bytes=f.stat().st_size, resource_uri=uri(sim_id, run.run_id, "exports", name)
-            )
-            for name, f in exported(folder).items()
+            shapes.ExportedFile(name=name, bytes=file.stat().st_size, resource_uri=address(name))
+            for name, file in exported(folder).items()
         ]
         state = shapes.ExportState(run_id=run.run_id, rows=rows, columns=columns, files=files)
         lines = [f"{rows:,} rows, one an answer. Files of {run.run_id}:"]
@@ -407,5 +400,5 @@ def export_responses(
 
 def exported(folder: Path) -> dict[str, Path]:
     """Files of a run's exports, by their path below it."""
-    files = (one for one in folder.rglob("*") if one.is_file() and not one.name.startswith("."))
-    return {one.relative_to(folder).as_posix(): one for one in sorted(files)}
+    files = (file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
+    return {file.relative_to(folder).as_posix(): file for file in sorted(files)}

@@ -58,8 +58,7 @@ from enquete.study.method_operations import operate, operations
 from enquete.study.run import Run
 from enquete.study.tasks import PathSandbox, Tasks
 
-# --- Published schemas without what no caller needs: a calling model has the definitions of all tools in its context
-# all the time
+# --- Published schemas without what no caller needs: a calling model always has those of all tools in its context
 
 NAMES = ("properties", "$defs")
 """Keywords whose members are called by names of our own."""
@@ -84,8 +83,8 @@ def input_schema(schema: Schema) -> Schema:
     """What may be left out is left out rather than null, which is taken all the same; what is too long or too much is
     told by the tool. Nothing else is taken."""
     short = _without(schema, (*MADE_UP, *LENGTHS))
-    said = {name: _not_null(one) for name, one in short["properties"].items()}
-    whole = {**short, "properties": said, "additionalProperties": False}
+    fields = {name: _not_null(field) for name, field in short["properties"].items()}
+    whole = {**short, "properties": fields, "additionalProperties": False}
     return {**whole, "$defs": _said_once(short["$defs"])} if "$defs" in short else whole
 
 
@@ -116,12 +115,12 @@ def _without(schema: Mapping[str, Any], left_out: tuple[str, ...]) -> Schema:
         if (key, value) in HOLDS_UNSAID or (key == "maximum" and value >= LARGE):
             continue
         if key in NAMES:
-            kept = {name: _without(one, left_out) for name, one in value.items() if name != ANYTHING}
+            kept = {name: _without(part, left_out) for name, part in value.items() if name != ANYTHING}
             short |= {key: kept} if kept or key == "properties" else {}
         elif isinstance(value, dict):
             short[key] = _without(value, left_out)
         elif key == "anyOf":
-            short |= _either([_without(one, left_out) for one in value])
+            short |= _either([_without(part, left_out) for part in value])
         elif key not in left_out:
             short[key] = value
     return short
@@ -129,7 +128,7 @@ def _without(schema: Mapping[str, Any], left_out: tuple[str, ...]) -> Schema:
 
 def _either(kinds: list[Schema]) -> Schema:
     """A kind or null, where that is a matter of `type` alone."""
-    others = [one for one in kinds if one != NULL]
+    others = [kind for kind in kinds if kind != NULL]
     if len(others) == len(kinds) or len(others) > 1 or "$ref" in others[0] or "enum" in others[0]:
         return {"anyOf": kinds}
     return {**others[0], "type": [others[0]["type"], "null"]}
@@ -143,7 +142,7 @@ def _not_null(argument: Schema) -> Schema:
     if isinstance(kept.get("type"), list):
         kept["type"] = kept["type"][0]
     if "anyOf" in kept:
-        others = [one for one in kept.pop("anyOf") if one != NULL]
+        others = [kind for kind in kept.pop("anyOf") if kind != NULL]
         kept |= others[0] if len(others) == 1 else {"anyOf": others}
     return kept
 
@@ -173,16 +172,17 @@ class StrictTool(Tool):
             raise ToolError(f"{self.name}: {told}") from error
 
 
-def strict_tool(
-    function: Callable[..., Any], title: str, annotations: ToolAnnotations, *, returns: str = ""
-) -> StrictTool:
-    """The tool, with concise schemas that say that nothing else is taken. `returns`: in words, in place of a schema."""
-    meaning = " ".join((function.__doc__ or "").split())
-    tool = StrictTool.from_function(unhurried(function), title=title, description=meaning, annotations=annotations)
+def strict_tool(offered: OfferedTool) -> StrictTool:
+    """The tool, with concise schemas that say that nothing else is taken."""
+    meaning = " ".join((offered.does.__doc__ or "").split())
+    tool = StrictTool.from_function(
+        unhurried(offered.does), title=offered.title, description=meaning, annotations=offered.hints
+    )
     assert isinstance(tool, StrictTool)  # from_function is a class method
     tool.parameters = input_schema(tool.parameters)
-    own = tool.fn_metadata.output_schema or {}
-    tool.fn_metadata.output_schema = {"type": "object", "description": returns} if returns else output_schema(own)
+    schema = output_schema(tool.fn_metadata.output_schema or {})
+    described = {"type": "object", "description": offered.returns}
+    tool.fn_metadata.output_schema = described if offered.returns else schema
     return tool
 
 
@@ -237,8 +237,8 @@ def codebook(sim_id: str, run_id: str, ctx: Ctx) -> str:
 def results(sim_id: str, run_id: str, methodology: str, ctx: Ctx) -> str:
     """All findings of one methodology."""
     server, run = _run(ctx, sim_id, run_id)
-    _, found = _told(server, lambda: findings_of(server.sandbox, sim_id, methodology, run.run_id))
-    return json.dumps(found, ensure_ascii=False)
+    _, findings = _told(server, lambda: findings_of(server.sandbox, sim_id, methodology, run.run_id))
+    return json.dumps(findings, ensure_ascii=False)
 
 
 def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str | bytes:
@@ -246,9 +246,8 @@ def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str | bytes:
     server, run = _run(ctx, sim_id, run_id)
     known = exported(run.path / "exports")
     if name not in known:
-        raise ResourceNotFoundError(
-            f"no file {name[:100]!r} of run {run.run_id}; there are: {', '.join(known) or 'none'}"
-        )
+        there = ", ".join(known) or "none"
+        raise ResourceNotFoundError(f"no file {name[:100]!r} of run {run.run_id}; there are: {there}")
     return _read(server, known[name]) if known[name].suffix in TEXTS else _bytes(server, known[name])
 
 
@@ -282,9 +281,8 @@ def _bytes(server: ServerState, path: Path) -> bytes:
     if not path.is_file():
         raise ResourceNotFoundError(f"{path.name} has not been written yet; export_responses writes it")
     if path.stat().st_size > MOST_BYTES:
-        raise ResourceError(
-            f"{path.name} has {path.stat().st_size:,} bytes, more than {MOST_BYTES:,}: read it on the server"
-        )
+        size = f"{path.stat().st_size:,} bytes, more than {MOST_BYTES:,}"
+        raise ResourceError(f"{path.name} has {size}: read it on the server")
     return path.read_bytes()
 
 
@@ -355,14 +353,14 @@ def as_tool(operation: Operation) -> Callable[..., Any]:
 
     async def tool(ctx: Ctx, **asked: Any) -> CallToolResult:
         with explain_errors(ctx) as server:
-            said = {name: value for name, value in asked.items() if value is not None}
+            given = {name: value for name, value in asked.items() if value is not None}
             where = server.sandbox.given
-            found = await operate(operation.name, said, server.sandbox.root, where["shelf"], server.tasks)
-            text = json.dumps(found, ensure_ascii=False)
+            result = await operate(operation.name, given, server.sandbox.root, where["shelf"], server.tasks)
+            text = json.dumps(result, ensure_ascii=False)
             if len(text) > MOST_CHARS:
-                found = {"shortened": f"{text[:HALF]} …", "characters": len(text)}
+                result = {"shortened": f"{text[:HALF]} …", "characters": len(text)}
                 text = f"{text[:HALF]} … (shortened from {len(text):,} characters; ask for one project or field)"
-            return CallToolResult(content=[TextContent(type="text", text=text)], structured_content={"answer": found})
+            return CallToolResult(content=[TextContent(type="text", text=text)], structured_content={"answer": result})
 
     tool.__name__, tool.__doc__ = operation.name, operation.meaning
     return with_parameters(taken(operation.takes))(tool)
@@ -407,8 +405,7 @@ FAMILIES: Mapping[str, tuple[OfferedTool, ...]] = {
         OfferedTool(reading.export_responses, "Export responses", WRITES),
     ),
 }
-"""Tools by what they are taken for, as the server's instructions tell it; methodologies add theirs
-(`Methodology.offers`)."""
+"""Tools by what they are taken for, as the server's instructions tell; methodologies add theirs (`offers`)."""
 
 INSTRUCTIONS = """\
 Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments. Which tools to \
@@ -421,12 +418,9 @@ built-in synthetic respondent, never from people unless one was asked to take pa
 
 def instructions() -> str:
     """Every tool, by family."""
-    families = [(why, [one.does.__name__ for one in tools]) for why, tools in FAMILIES.items()]
-    families += [
-        (found.offers.taken_for, [one.name for one in found.offers.operations()])
-        for found in methodologies().values()
-        if found.offers
-    ]
+    families = [(why, [tool.does.__name__ for tool in tools]) for why, tools in FAMILIES.items()]
+    offers = [method.offers for method in methodologies().values() if method.offers]
+    families += [(offer.taken_for, [operation.name for operation in offer.operations()]) for offer in offers]
     return INSTRUCTIONS.format(families="\n".join(f"- {why}: {', '.join(names)}" for why, names in families))
 
 
@@ -437,6 +431,10 @@ def make_server(server_state: ServerState) -> MCPServer[ServerState]:
     async def shared(_: MCPServer[ServerState]) -> AsyncIterator[ServerState]:
         yield server_state
 
+    offered = [tool for family in FAMILIES.values() for tool in family]
+    for _, operation in operations().values():
+        hints = READS if operation.reads else ASKS
+        offered.append(OfferedTool(as_tool(operation), operation.title, hints, ANSWER))
     server = MCPServer[ServerState](
         "enquete",
         title="Enquete",
@@ -444,17 +442,7 @@ def make_server(server_state: ServerState) -> MCPServer[ServerState]:
         version=version("enquete"),
         lifespan=shared,
         log_level="WARNING",
-        tools=[
-            *(
-                strict_tool(one.does, one.title, one.hints, returns=one.returns)
-                for of in FAMILIES.values()
-                for one in of
-            ),
-            *(
-                strict_tool(as_tool(one), one.title, READS if one.reads else ASKS, returns=ANSWER)
-                for _, one in operations().values()
-            ),
-        ],
+        tools=[*map(strict_tool, offered)],
     )
     add_resources(server)
     return server
@@ -491,8 +479,7 @@ async def serve_stdio(server_state: ServerState) -> None:
 
 
 def leave() -> None:
-    """With exit code 0. The thread that reads stdin cannot be woken: an ordinary end would wait for the client's next
-    line."""
+    """With exit code 0. The thread that reads stdin cannot be woken: an ordinary end would wait for a next line."""
     sys.stderr.flush()
     os._exit(0)
 
@@ -530,9 +517,8 @@ def http_app(server_state: ServerState, host: str, allowed: list[str]) -> ASGIAp
         root=server_state.sandbox.root, host=host, token=read_token(), allow_hosts=tuple(allowed), local_origins=True,
         largest_body=MOST_BODY_BYTES,
     )  # fmt: skip
-    guarded = TransportSecuritySettings(
-        enable_dns_rebinding_protection=False
-    )  # the guard has looked at Host and Origin
+    # The guard has looked at Host and Origin.
+    guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = make_server(server_state).streamable_http_app(
         transport_security=guarded, max_request_body_size=MOST_BODY_BYTES, host=host
     )

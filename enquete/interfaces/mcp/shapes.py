@@ -231,12 +231,12 @@ DECIMALS = 2
 
 def leading_findings(run: Run, language: Language = CALLER) -> list[str]:
     """What must be known first; then page one's findings, one that joins methodologies as the report has it."""
-    found = run.page_one.get("findings", ())
-    first = cautions(run, language)
-    if language == run.record.language:
-        return [*first, *(str(one["text"]) for one in found)]
-    told = (_sentences(run, str(one["methodology"]), language).get(str(one["id"]), str(one["text"])) for one in found)
-    return [*first, *told]
+    lines = cautions(run, language)
+    for row in run.page_one.get("findings", ()):
+        name = str(row["methodology"])
+        stated = {} if language == run.record.language else _stated(run, name, run.results.get(name), language)
+        lines.append(stated.get(str(row["id"]), str(row["text"])))
+    return lines
 
 
 _INTERIM = N_("Interim: the interviews are not finished.")
@@ -246,42 +246,37 @@ _NOT_USABLE = N_("Not usable: {methods}. What was not tested is no finding.")
 def cautions(run: Run, language: Language) -> list[str]:
     """That it is not all, and which methodologies' data cannot be used."""
     page = run.page_one
-    methods = ", ".join(str(one["methodology"]) for one in page.get("usable", ()) if one["standing"] == NOT_USABLE)
-    said = [tell(_INTERIM, language)] if page.get("interim") else []
-    return said + ([tell(_NOT_USABLE, language).format(methods=methods)] if methods else [])
+    methods = ", ".join(str(row["methodology"]) for row in page.get("usable", ()) if row["standing"] == NOT_USABLE)
+    lines = [tell(_INTERIM, language)] if page.get("interim") else []
+    return lines + ([tell(_NOT_USABLE, language).format(methods=methods)] if methods else [])
 
 
-def finding_lines(run: Run, methodology: str, found: JsonValue, language: Language = CALLER) -> list[str]:
+def finding_lines(run: Run, methodology: str, result: JsonValue, language: Language = CALLER) -> list[str]:
     """What a methodology found, the most telling first."""
-    return [*cautions(run, language), *_stated(run, methodology, found, language).values()][:LINES]
+    return [*cautions(run, language), *_stated(run, methodology, result, language).values()][:LINES]
 
 
-def _sentences(run: Run, methodology: str, language: Language) -> dict[str, str]:
-    return _stated(run, methodology, run.results.get(methodology), language)
-
-
-def _stated(run: Run, methodology: str, found: JsonValue, language: Language) -> dict[str, str]:
+def _stated(run: Run, methodology: str, result: JsonValue, language: Language) -> dict[str, str]:
     """By id, from the findings as they were written."""
-    own = _own(run, methodology)
-    if own is None or not (isinstance(found, dict) and found):
+    evaluation = _own(run, methodology)
+    if evaluation is None or not (isinstance(result, dict) and result):
         return {}
-    stated = list(stated_of(read_results(methodology, own.presentation, found, language)))
+    stated = list(stated_of(read_results(methodology, evaluation.presentation, result, language)))
     not_usable = any(
-        one["methodology"] == methodology and one["standing"] == NOT_USABLE for one in run.page_one.get("usable", ())
+        row["methodology"] == methodology and row["standing"] == NOT_USABLE for row in run.page_one.get("usable", ())
     )
-    return {one.id: one.text for one in (tested(stated) if not_usable else stated)}
+    return {finding.id: finding.text for finding in (tested(stated) if not_usable else stated)}
 
 
-def digest(run: Run, methodology: str, found: JsonValue, language: Language = CALLER) -> dict[str, JsonValue]:
-    """The tables that the methodology declares for a program, in words where ids say nothing; {} where it declares
-    none."""
-    own = _own(run, methodology)
-    if own is None or not isinstance(found, dict):
+def digest(run: Run, methodology: str, result: JsonValue, language: Language = CALLER) -> dict[str, JsonValue]:
+    """The tables that the methodology declares for a program, in words where ids say nothing; {} for none."""
+    evaluation = _own(run, methodology)
+    if evaluation is None or not isinstance(result, dict):
         return {}
-    types = found.get(TYPE_NAMES)
+    types = result.get(TYPE_NAMES)
     groups = {str(kind): str(name) for kind, name in types.items()} if isinstance(types, dict) else {}
     names = Names(_agents(run), groups, _items(run, language))
-    return read_results(methodology, own.presentation, found, language, names).digest()
+    return read_results(methodology, evaluation.presentation, result, language, names).digest()
 
 
 def _own(run: Run, methodology: str) -> Evaluation | None:
@@ -322,8 +317,8 @@ def _words(value: JsonValue) -> Iterator[str]:
 
 
 def _items(run: Run, language: Language) -> dict[str, str]:
-    found = read_result(run.path / "exports" / "codebook.json").get("items", [])
-    wordings = {one["item_id"]: one["wording"] for one in found if one.get("wording")}
+    items = read_result(run.path / "exports" / "codebook.json").get("items", [])
+    wordings = {item["item_id"]: item["wording"] for item in items if item.get("wording")}
     return {item: str(words.get(language) or next(iter(words.values()))) for item, words in wordings.items()}
 
 

@@ -53,9 +53,9 @@ Ctx: TypeAlias = Context[ServerState, Any]
 
 
 def server_state(ctx: Ctx) -> ServerState:
-    found = ctx.request_context.lifespan_context
-    assert isinstance(found, ServerState)
-    return found
+    state = ctx.request_context.lifespan_context
+    assert isinstance(state, ServerState)
+    return state
 
 
 @contextmanager
@@ -331,9 +331,8 @@ async def pause_interviews(
         if task is None:
             raise ToolError("this server does not drive such a run right now; interview_status tells how far it is")
         task.pause()
-        run = await task.wait()
-        assert run is not None  # without a time limit it has come to its stop
-        return await run_in_thread(lambda: retry_read(lambda: _shown(server, run, None)))
+        run = await task.end()
+        return await shown(server, lambda: run, None)
 
 
 async def interview_status(
@@ -341,7 +340,13 @@ async def interview_status(
 ) -> Annotated[CallToolResult, RunState]:
     """How far a run is, per methodology and phase, what it has cost, and what to call next. Asks nobody anything."""
     with explain_errors(ctx) as server:
-        return await run_in_thread(lambda: retry_read(lambda: _looked_up(server, sim_id, run_id)))
+
+        def look() -> Run:
+            run = server.sandbox.run(sim_id, run_id)
+            run.shown = False  # nothing was asked for, so nothing needs explaining
+            return run
+
+        return await shown(server, look, sim_id)
 
 
 async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> CallToolResult:
@@ -351,13 +356,11 @@ async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> C
     except asyncio.CancelledError:
         task.pause()
         raise
-    server = server_state(ctx)
-    return await run_in_thread(lambda: retry_read(lambda: _shown(server, run or Run(task.folder), sim_id)))
+    return await shown(server_state(ctx), lambda: run or Run(task.folder), sim_id)
 
 
 async def followed(ctx: Ctx, task: Task, seconds: float) -> Run | None:
-    """Wait, and report progress while waiting. Progress counts agents over all rounds; how many rounds come is not
-    known."""
+    """Wait and report progress, which counts agents over all rounds: how many rounds come is not known."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     reported = 0
@@ -378,15 +381,13 @@ def progress_text(event: Event) -> str:
     )
 
 
-def _looked_up(server: ServerState, sim_id: str, run_id: str | None) -> CallToolResult:
-    run = server.sandbox.run(sim_id, run_id)
-    run.shown = False  # nothing was asked for, so nothing needs explaining
-    return _shown(server, run, sim_id)
+async def shown(server: ServerState, find: Callable[[], Run], sim_id: str | None) -> CallToolResult:
+    def read() -> CallToolResult:
+        run = find()
+        state = run_state(run, server.task_of(run), server.mask, sim_id)
+        return answer(state, run_text(state))
 
-
-def _shown(server: ServerState, run: Run, sim_id: str | None) -> CallToolResult:
-    state = run_state(run, server.task_of(run), server.mask, sim_id)
-    return answer(state, run_text(state))
+    return await run_in_thread(lambda: retry_read(read))
 
 
 # --- The MCP tool that drafts instruments. Asks nobody, and costs nothing
@@ -417,20 +418,20 @@ def draft_instruments(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallTo
     """Draft an instrument for every methodology that can, by rule, from what the agents of a simulation wrote, or how
     they are described. Drafts are read, and shown to the user, before they are asked."""
     with explain_errors(ctx) as server:
-        said = DraftRequest(**{name: value for name, value in asked.items() if value is not None})
-        made = draft_on_server(server.sandbox, sim_id, said)
+        request = DraftRequest(**{name: value for name, value in asked.items() if value is not None})
+        made = draft_on_server(server.sandbox, sim_id, request)
         files = [
             DraftState(
-                name=one.name, methodology=one.methodology, resource_uri=f"enquete://drafts/{one.name}",
-                findings=[cut(finding, FLAG_CHARS) for finding in one.findings[:MOST_FINDINGS]],
+                name=draft.name, methodology=draft.methodology, resource_uri=f"enquete://drafts/{draft.name}",
+                findings=[cut(finding, FLAG_CHARS) for finding in draft.findings[:MOST_FINDINGS]],
             )
-            for one in made.files
+            for draft in made.files
         ]  # fmt: skip
-        first = next(one for one in files if one.methodology)
+        first = next(draft for draft in files if draft.methodology)
         named = json.dumps({first.methodology: first.name})
         then = f'read them, then estimate_interviews(sim_id="{made.sim_id}", instruments={named}).'
         state = DraftsState(sim_id=sim_id, themes=made.themes[:MOST_THEMES], files=files, next=then)
         lines = [f"Drafted by rule for {sim_id}, on: {', '.join(state.themes)}."]
-        lines += [f"- {one.name} ({one.methodology or 'for settings'}): {one.resource_uri}" for one in files]
-        lines += [f"{one.name}: {finding}" for one in files for finding in one.findings]
+        lines += [f"- {draft.name} ({draft.methodology or 'for settings'}): {draft.resource_uri}" for draft in files]
+        lines += [f"{draft.name}: {finding}" for draft in files for finding in draft.findings]
         return answer(state, "\n".join([*lines, f"Next: {state.next}"]))

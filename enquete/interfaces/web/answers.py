@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode
 from zlib import crc32
 
@@ -22,7 +22,7 @@ import pandas as pd
 
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
-from enquete.interfaces.views import NothingYet
+from enquete.interfaces.views import WRITTEN, NothingYet
 from enquete.interfaces.web.rendering import url
 from enquete.ledger import queries
 from enquete.ledger.folders import ledger_stamp, reading
@@ -78,13 +78,13 @@ class Where:
     @classmethod
     def of(cls, asked: Iterable[tuple[str, str]], marks: Mapping[str, str] = {}) -> Where:
         """As an address says it; what it does not know is left aside. marks: reference to answers by mark."""
-        said: dict[str, list[str]] = {}
+        values: dict[str, list[str]] = {}
         for name, value in asked:
             if value:
-                said.setdefault(name, []).append(value)
-        status, arm, words, mark = (said.get(name, [""])[-1] for name in ("status", "arm", "q", "mark"))
+                values.setdefault(name, []).append(value)
+        status, arm, words, mark = (values.get(name, [""])[-1] for name in ("status", "arm", "q", "mark"))
         behind = chosen_by(marks.get(mark, ""))
-        chosen = {name: tuple(said[name]) for name in FILTERS if name in said}
+        chosen = {name: tuple(values[name]) for name in FILTERS if name in values}
         return cls(chosen, status or GIVEN, arm or MAIN, words.strip(), mark if behind else "", behind)
 
     @property
@@ -98,12 +98,15 @@ class Where:
 
     def query(self, **more: object) -> str:
         """The same as part of an address; more: what differs, None for what is left out."""
-        said: dict[str, object] = {**self.chosen}
-        said |= {"status": self.status} if self.status != GIVEN else {}
-        said |= {"arm": self.arm} if self.arm != MAIN else {}
-        said |= {"q": self.words} if self.words else {}
-        said |= {"mark": self.mark} if self.mark else {}
-        return urlencode({name: value for name, value in (said | more).items() if value is not None}, doseq=True)
+        usual = {
+            "status": (self.status, GIVEN),
+            "arm": (self.arm, MAIN),
+            "q": (self.words, ""),
+            "mark": (self.mark, ""),
+        }
+        stated = {name: value for name, (value, default) in usual.items() if value != default}
+        params: dict[str, object] = {**self.chosen, **stated, **more}
+        return urlencode({name: value for name, value in params.items() if value is not None}, doseq=True)
 
 
 def chosen_by(reference: str) -> Chosen:
@@ -117,11 +120,11 @@ def chosen_by(reference: str) -> Chosen:
     return {"methodology": (methodology,), **columns}
 
 
+@dataclass(eq=False)
 class AnswerTable:
     """All rows of a run's table, without the columns that no page shows."""
 
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame
+    frame: pd.DataFrame
 
     @classmethod
     def read(cls, path: Path) -> AnswerTable:
@@ -130,14 +133,13 @@ class AnswerTable:
         frame = pd.read_csv(path, usecols=list(COLUMNS), dtype=kinds, keep_default_na=False, na_values=empty)
         for name in FEW:
             column = frame[name].astype("category")
-            frame[name] = column.cat.rename_categories({one: as_written(str(one)) for one in column.cat.categories})
-        frame["text"] = [as_written(one) for one in frame["text"]]
+            frame[name] = column.cat.rename_categories({kind: as_written(str(kind)) for kind in column.cat.categories})
+        frame["text"] = [as_written(text) for text in frame["text"]]
         return cls(frame)
 
     @cached_property
     def _folded(self) -> tuple[str, npt.NDArray[np.intp]]:
-        """All words in one text, and where each row's begin: looking through it once takes a tenth of looking row by
-        row."""
+        """All words in one text, and where each row's begin: looking through it takes a tenth of looking row by row."""
         folded = [text.casefold().replace(BETWEEN, " ") for text in self.frame["text"]]
         return BETWEEN.join(folded), np.cumsum([0, *(len(text) + 1 for text in folded)])[:-1]
 
@@ -185,25 +187,20 @@ class AnswerTable:
 
     def place_of(self, key: Key) -> int | None:
         """The row of an answer by its key; None where there is none."""
-        frame, kept = self.frame, np.ones(len(self.frame), dtype=bool)
-        names = {
-            **{name: name for name in ("arm", "methodology", "phase", "session", "round", "turn", "participant")},
-            "item": "item_id",
-        }
-        for name, column in {**names, "run": "run_id"}.items():
-            kept &= frame[column].eq(getattr(key, name)).to_numpy()
-        found = np.flatnonzero(kept)
-        return int(found[0]) if len(found) else None
+        kept = np.ones(len(self.frame), dtype=bool)
+        for column, part in zip(KEY, key, strict=True):
+            kept &= (self.frame[column] == part).to_numpy()
+        places = np.flatnonzero(kept)
+        return int(places[0]) if len(places) else None
 
-    def kinds(self, name: str, where: Where | None = None) -> list[str]:
+    def kinds(self, name: str) -> list[str]:
         """Values of a column that occur, in the table's order."""
-        column = self.frame[name] if where is None else self.frame[name].iloc[self.places(where)]
-        return [str(one) for one in column.unique()]
+        return [str(value) for value in self.frame[name].unique()]
 
     def counts(self, name: str, where: Where) -> dict[str, int]:
         """How often each value of a column occurs."""
-        found = self.frame[name].iloc[self.places(where)].value_counts()
-        return {str(value): int(n) for value, n in found.items() if n}
+        counts = self.frame[name].iloc[self.places(where)].value_counts()
+        return {str(value): int(n) for value, n in counts.items() if n}
 
 
 def as_written(cell: str) -> str:
@@ -231,8 +228,7 @@ _TURN = N_("Question of the conversation ({item})")
 
 @dataclass(frozen=True)
 class ItemWording:
-    """An item as it was asked, from the run's codebook. is_turn: a turn of a conversation, where everybody is asked
-    something else."""
+    """An item as it was asked, from the run's codebook. is_turn: of a conversation, where questions differ."""
 
     methodology: str
     item_id: str
@@ -269,8 +265,11 @@ def _told(texts: Mapping[str, object], language: Language) -> object:
 # --- What was sent to a model for one answer and what came back, word for word, from the run's ledger
 
 
-@dataclass(frozen=True)
-class Key:
+KEY = ("run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id")
+"""The columns of a key."""
+
+
+class Key(NamedTuple):
     """Of an answer, as docs/files-on-disk.md names it."""
 
     run: str
@@ -292,16 +291,10 @@ class Key:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Key:
-        run, arm, methodology, phase, session, participant, item = (
-            str(row[name]) for name in ("run_id", "arm", "methodology", "phase", "session", "participant", "item_id")
-        )
-        return cls(run, arm, methodology, phase, session, int(row["round"]), int(row["turn"]), participant, item)
+        return cls(*(int(row[name]) if name in NUMBERS else str(row[name]) for name in KEY))  # type: ignore[arg-type]
 
     def __str__(self) -> str:
-        return (
-            f"{self.run}/{self.arm}/{self.methodology}/{self.phase}/{self.session}/{self.round}/{self.turn}/"
-            f"{self.participant}/{self.item}"
-        )
+        return "/".join(map(str, self))
 
 
 @dataclass(frozen=True)
@@ -317,8 +310,7 @@ class AnswerRequests:
 def requests_behind(folder: Path, key: Key) -> AnswerRequests:
     """Raises LedgerError where the run's ledger cannot be read."""
     with reading(folder) as ledger:
-        occasion = (key.arm, key.methodology, key.phase, key.session, key.round, key.turn, key.participant, key.item)
-        row = ledger.execute(queries.STORED, occasion).fetchone()
+        row = ledger.execute(queries.STORED, key[1:]).fetchone()
         if row is None:
             return AnswerRequests(None, [], [])
         stored = dict(zip(("part", "data", "notes", "position", "options_shown", "asked_at"), row, strict=True))
@@ -331,16 +323,11 @@ def requests_behind(folder: Path, key: Key) -> AnswerRequests:
 
 def _calls(cursor: Any) -> list[dict[str, Any]]:
     names = [column[0] for column in cursor.description]
-    found = [dict(zip(names, row, strict=True)) for row in cursor]
-    return [
-        {
-            **one,
-            "messages": _messages(one["messages"]),
-            "response": indented(one["response"]),
-            "raw": indented(one["raw"]),
-        }
-        for one in found
-    ]
+    calls = [dict(zip(names, row, strict=True)) for row in cursor]
+    for call in calls:
+        call |= {"messages": _messages(call["messages"]), "raw": indented(call["raw"])}
+        call["response"] = indented(call["response"])
+    return calls
 
 
 def _messages(text: str) -> list[tuple[str, str]]:
@@ -350,8 +337,8 @@ def _messages(text: str) -> list[tuple[str, str]]:
     except ValueError:
         return [("", text)]
     return [
-        (str(one.get("role", "")), str(one.get("content", ""))) if isinstance(one, dict) else ("", json.dumps(one))
-        for one in (given if isinstance(given, list) else [given])
+        (str(part.get("role", "")), str(part.get("content", ""))) if isinstance(part, dict) else ("", json.dumps(part))
+        for part in (given if isinstance(given, list) else [given])
     ]
 
 
@@ -399,12 +386,12 @@ class Drawings:
 
     @classmethod
     def of(cls, pictures: Sequence[Picture]) -> Drawings:
-        links = {one.link for each in pictures for one in each.marks() if len(one.link) > LONGEST_LINK}
+        links = {mark.link for each in pictures for mark in each.marks() if len(mark.link) > LONGEST_LINK}
         return cls(pictures, {mark_of(link): link for link in links})
 
     @property
     def figures(self) -> list[Picture]:
-        return [one for one in self.all if one.at != "page_one"]
+        return [picture for picture in self.all if picture.at != "page_one"]
 
 
 def mark_of(reference: str) -> str:
@@ -436,9 +423,7 @@ class OpenRun:
         return self._titled(self.language)
 
     def _titled(self, language: str) -> dict[str, str]:
-        return {
-            name: tell(load_methodology(dotted).title, language) for name, dotted in self.run.record.methods.items()
-        }
+        return {name: tell(load_methodology(path).title, language) for name, path in self.run.record.methods.items()}
 
     # --- addresses -------------------------------------------------------------------------------------------------
 
@@ -472,16 +457,14 @@ class OpenRun:
         """Of a file beside the report. Raises NothingYet."""
         path = self.file(name)
         if not path.is_file():
-            raise NothingYet(
-                f"run {self.run.run_id} has no report yet: it is written at the run's end and at every stop"
-            )
+            raise NothingYet(f"run {self.run.run_id} has no report yet: {WRITTEN}")
         return read_regular(path, LARGEST_TEXT).decode("utf-8", "replace")
 
     def json(self, *parts: str) -> dict[str, Any]:
         """An object that the synthesis wrote, read once; {} before the first."""
         path = self.file(*parts)
-        found: dict[str, Any] = self.cache.objects.get(path, [path], lambda: read_result(path))
-        return found
+        content: dict[str, Any] = self.cache.objects.get(path, [path], lambda: read_result(path))
+        return content
 
     @property
     def has_report(self) -> bool:
@@ -500,8 +483,9 @@ class OpenRun:
     @cached_property
     def wordings(self) -> dict[tuple[str, str], ItemWording]:
         """By methodology and item, as they were asked."""
-        made = (ItemWording.of(one, self.language) for one in self.json("exports", "codebook.json").get("items", []))
-        return {(one.methodology, one.item_id): one for one in made}
+        items = self.json("exports", "codebook.json").get("items", [])
+        wordings = (ItemWording.of(item, self.language) for item in items)
+        return {(wording.methodology, wording.item_id): wording for wording in wordings}
 
     def wording(self, methodology: str, item: str) -> ItemWording:
         return self.wordings.get((methodology, item)) or ItemWording(methodology, item, "", item, {}, None)
@@ -514,10 +498,9 @@ class OpenRun:
 
     @cached_property
     def drawings(self) -> Drawings:
-        """Rendered anew, so that marks lead somewhere and colours follow the page; what is rendered is kept with
-        them."""
-        kept = self.cache.drawings
-        return kept.get(self.run.folder, [self.file(FILE)], lambda: Drawings.of(read(self.run.path)))
+        """Rendered anew, so that marks lead somewhere and colours follow the page; the rendered are kept with them."""
+        files, make = [self.file(FILE)], lambda: Drawings.of(read(self.run.path))
+        return self.cache.drawings.get(self.run.folder, files, make)
 
     @cached_property
     def type_names(self) -> Mapping[str, str]:

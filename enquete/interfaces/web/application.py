@@ -70,16 +70,15 @@ def _rows(document: Mapping[str, Any], operation: Mapping[str, Any]) -> Iterator
     for parameter in operation.get("parameters", ()):
         yield parameter["name"], f"{parameter['in']}. {parameter.get('description', '')}"
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    named = next((one["$ref"] for one in (content, *content.get("anyOf", ())) if "$ref" in one), None)
+    named = next((part["$ref"] for part in (content, *content.get("anyOf", ())) if "$ref" in part), None)
     schema = document["components"]["schemas"][named.rpartition("/")[2]] if named else {}
     for name, field in schema.get("properties", {}).items():
         # A default of null, which the document leaves out, means that the server decides.
-        default = (
-            f"{json.dumps(field['default'])} unless sent" if field.get("default") is not None else "may be left out"
-        )
-        said = (part.get("description", "") for part in (field, *field.get("anyOf", ())))
+        value = field.get("default")
+        default = "may be left out" if value is None else f"{json.dumps(value)} unless sent"
+        texts = (part.get("description", "") for part in (field, *field.get("anyOf", ())))
         needed = "needed" if name in schema.get("required", ()) else default
-        yield name, f"body, {_kind(field)}, {needed}. {next(filter(None, said), '')}"
+        yield name, f"body, {_kind(field)}, {needed}. {next(filter(None, texts), '')}"
     for code, answer in sorted(operation["responses"].items()):
         yield code, answer["description"]
 
@@ -125,16 +124,15 @@ def make_app(settings: ServerSettings) -> FastAPI:
         title="Enquete", version=version("enquete"), description=DESCRIPTION, lifespan=living, docs_url=None,
         redoc_url=None, redirect_slashes=False,
     )  # fmt: skip
-    for router in api_routers(handlers, runner):
+    for router in api_routers(handlers):
         app.include_router(router)
     app.include_router(make_pages(handlers, settings))
     _explain_errors(app, mask)
     app.add_middleware(StatusShortcut, ready=handlers.status_ready)  # the innermost of the three
     if settings.allow_origins:
-        origins = list(settings.allow_origins)
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=origins,
+            allow_origins=settings.allow_origins,
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["authorization", "content-type"],
             expose_headers=["Location", "Retry-After", "X-Run-Id", "X-Run-Status", "Content-Disposition"],
@@ -167,8 +165,8 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
     @app.exception_handler(RequestValidationError)
     async def of_validation(request: Request, error: RequestValidationError) -> Response:
         """Field and what would be right; the value of an unknown field is not shown, it may be a key."""
-        said = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-        return told(request, 422, Problem(type="MalformedRequest", message=mask("; ".join(said))))
+        problems = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        return told(request, 422, Problem(type="MalformedRequest", message=mask("; ".join(problems))))
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: HTTPException) -> Response:
@@ -179,8 +177,7 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
     @app.exception_handler(Exception)
     async def of_anything(request: Request, error: Exception) -> Response:
         """Starlette raises it again, and uvicorn logs the traceback."""
-        name = type(error).__name__
-        message = f"internal error, {name}; the server's log has the rest"
+        message = f"internal error, {type(error).__name__}; the server's log has the rest"
         return told(request, 500, Problem(type="InternalError", message=message))
 
 
@@ -282,10 +279,10 @@ class Watcher:
         broken_off = broken_off_token(path, runs)
         if broken_off is not None:
             return Wanted({}, broken_off)
-        found = completion(path)
-        if not found.completed:
+        progress = completion(path)
+        if not progress.completed:
             self._seen_open.add(sim_id)
-            return Wanted(before(path, {})) if not runs and is_ready(path, found) else None
+            return Wanted(before(path, {})) if not runs and is_ready(path, progress) else None
         if not is_left_to_ask(runs, seen_open=sim_id in self._seen_open):
             return None
         return wanted_after(self._handlers.sandbox, sim_id, {})
@@ -308,9 +305,9 @@ def broken_off_token(simulation: Path, runs: Runs) -> str | None:
     return None
 
 
-def is_ready(path: Path, found: SimulationProgress) -> bool:
+def is_ready(path: Path, progress: SimulationProgress) -> bool:
     """Prepared, not given up, and touched lately."""
-    if not (path / CONFIG).is_file() or found.status in GIVEN_UP:
+    if not (path / CONFIG).is_file() or progress.status in GIVEN_UP:
         return False
     touched = max((changed for _, changed, _ in filter(None, status_stamp(path))), default=0)
     return state_word(path) not in UNPREPARED and time.time() - touched / 1e9 < STALE_S
@@ -318,10 +315,9 @@ def is_ready(path: Path, found: SimulationProgress) -> bool:
 
 def state_word(path: Path) -> str:
     """What state.json says, which is worth something only until the simulation has begun; "" where it says nothing."""
+    file = path / "state.json"
     try:
-        return (
-            str(read_object(path / "state.json").get("status", "")).lower() if (path / "state.json").is_file() else ""
-        )
+        return str(read_object(file).get("status", "")).lower() if file.is_file() else ""
     except SimulationError:
         return ""
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qsl, quote
 
-from pydantic import JsonValue
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -121,11 +121,11 @@ class StatusShortcut:
         await (answer.response() if answer else self._app)(scope, receive, send)
 
     def _answer(self, scope: Scope) -> StatusAnswer | None:
-        found = self.PATH.fullmatch(scope["path"])
-        asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True) if found else []
-        if found is None or [name for name, _ in asked] not in ([], ["task_id"]):
+        match = self.PATH.fullmatch(scope["path"])
+        asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True) if match else []
+        if match is None or [name for name, _ in asked] not in ([], ["task_id"]):
             return None
-        return self._ready(found[1], asked[0][1] if asked else None)
+        return self._ready(match[1], asked[0][1] if asked else None)
 
 
 class RequestHandlers:
@@ -134,7 +134,7 @@ class RequestHandlers:
     def __init__(self, sandbox: PathSandbox, runner: Runner, mask: Mask):
         self.sandbox = sandbox
         self.mask = mask
-        self._runner = runner
+        self.runner = runner
         self._statuses: Snapshots[StatusAnswer] = Snapshots()
         self._packing = asyncio.Lock()  # a large run takes a core and memory for minutes: one after the other
         self.is_closing = False
@@ -153,37 +153,37 @@ class RequestHandlers:
         return await self._start(sim_id, "post", await self.wanted_after(sim_id, body.request()))
 
     async def rerun(self, sim_id: str, body: models.RerunBody) -> Response:
-        said = body.request()
-        methods = [said.pop("methodology")]
-        return await self._start(sim_id, "rerun", Wanted({**said, "methods": methods, "rerun": True}))
+        request = body.request()
+        methods = [request.pop("methodology")]
+        return await self._start(sim_id, "rerun", Wanted({**request, "methods": methods, "rerun": True}))
 
     async def resume(self, sim_id: str, body: models.ResumeBody) -> Response:
-        said = body.request()
-        token = str(said.pop("resume_token"))
+        request = body.request()
+        token = str(request.pop("resume_token"))
         run_id = token.partition(".")[0]
         folder = await run_in_thread(lambda: self.sandbox.simulation(sim_id))
         if not (folder / "interviews" / "runs" / run_id).is_dir():
             raise RunNotFound(f"no run {run_id!r} of {sim_id}")
-        return await self._start(sim_id, "resume", Wanted(said, token))
+        return await self._start(sim_id, "resume", Wanted(request, token))
 
-    async def wanted_after(self, sim_id: str, said: dict[str, Any]) -> Wanted:
+    async def wanted_after(self, sim_id: str, request: dict[str, Any]) -> Wanted:
         """What is left to ask after the simulation. Raises NotCompleted."""
-        return await run_in_thread(lambda: wanted_after(self.sandbox, sim_id, said))
+        return await run_in_thread(lambda: wanted_after(self.sandbox, sim_id, request))
 
-    async def foreseen(self, sim_id: str, said: dict[str, Any]) -> Foreseen:
+    async def foreseen(self, sim_id: str, request: dict[str, Any]) -> Foreseen:
         """What a start with these words would cost; `methodology`: a re-run of that one."""
         folder = await run_in_thread(lambda: self.sandbox.simulation(sim_id))
-        method = said.pop("methodology", None)
+        method = request.pop("methodology", None)
         if method is not None:
-            said = {**said, "methods": [method], "rerun": True}
-        elif await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
-            said = {**(await run_in_thread(lambda: as_at_t0(sim_id, str(self.sandbox.root)))), **said}
-        asked = parse_request(sim=sim_id, **self.sandbox.given, **said)
+            request = {**request, "methods": [method], "rerun": True}
+        elif await run_in_thread(lambda: completion(folder, bool(request.get("assume_completed"))).completed):
+            request = {**(await run_in_thread(lambda: as_at_t0(sim_id, str(self.sandbox.root)))), **request}
+        asked = parse_request(sim=sim_id, **self.sandbox.given, **request)
         return await run_in_thread(lambda: asyncio.run(foresee(asked)), within_s=None)
 
     async def launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
         try:
-            return await self._runner.launch(sim_id, kind, wanted)
+            return await self.runner.launch(sim_id, kind, wanted)
         finally:
             self._statuses.forget()
 
@@ -216,28 +216,23 @@ class RequestHandlers:
             run = self.sandbox.run(sim_id, task_id)
             return status_data(sim_id, run, self.task_of(run), self.mask)
 
-        found = retry_read(look)
-        if found.sufficient_tokens is None:
-            return StatusAnswer(found, succeeded(found))
-        remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {found.sufficient_tokens})"
-        problem = Problem(type="BudgetSpent", message=found.note, remedy=remedy)
-        return StatusAnswer(found, failed(503, problem, found, retry_after_s=BUDGET_RETRY_S))
-
-    async def operate(self, name: str, given: Mapping[str, Any]) -> dict[str, JsonValue]:
-        """What a methodology offers beside a run. Raises what `operate` raises."""
-        return await self._runner.operate(name, given)
+        data = retry_read(look)
+        if data.sufficient_tokens is None:
+            return StatusAnswer(data, succeeded(data))
+        remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {data.sufficient_tokens})"
+        problem = Problem(type="BudgetSpent", message=data.note, remedy=remedy)
+        return StatusAnswer(data, failed(503, problem, data, retry_after_s=BUDGET_RETRY_S))
 
     async def pause(self, sim_id: str, run_id: str) -> StatusAnswer:
         """Tell a run to pause. Raises RunLocked where another process drives it."""
         run = await self.read(lambda: self.sandbox.run(sim_id, run_id))
-        if not await self._runner.pause(run.folder) and await run_in_thread(lambda: run.is_driven):
+        if not await self.runner.pause(run.folder) and await run_in_thread(lambda: run.is_driven):
             raise RunLocked(f"run {run_id} is driven by another process: pause it there")
         self._statuses.forget()
         return await self.status(sim_id, run_id)
 
     def deletion(self, sim_id: str, run_id: str) -> Deletion:
-        """What would go. Raises RunNotFound, RunLocked where it is driven, StillNeeded where another run rests on
-        it."""
+        """What would go. Raises RunNotFound, RunLocked (it is driven), StillNeeded (another run rests on it)."""
         self.sandbox.simulation(sim_id)
         return deletion(sim_id, run_id, root=self.sandbox.root)
 
@@ -249,11 +244,11 @@ class RequestHandlers:
 
     def drives(self, run_id: str) -> bool:
         """Whether this server drives the run right now."""
-        return self._runner.driven(run_id) is not None
+        return self.runner.tasks.driven(run_id) is not None
 
     def task_of(self, run: Run) -> Task | None:
         """What drives it in this server right now."""
-        return self._runner.driven_in(run.folder)
+        return self.runner.tasks.driven_in(run.folder)
 
     async def close(self) -> None:
         """Who follows a run is told that this server ends."""
@@ -265,19 +260,18 @@ class RequestHandlers:
         """A run's data as one file. Raises as `Run.export` does."""
         async with self._packing:
             run = await self.read(find)
-            parcel = await run_in_thread(
-                lambda: views.parcel_of(self.sandbox, run, format_, layout, bom=bom), within_s=None
-            )
+            pack = partial(views.parcel_of, self.sandbox, run, format_, layout, bom=bom)
+            parcel = await run_in_thread(pack, within_s=None)
         return FileResponse(
             parcel.path, media_type=parcel.mediatype, filename=parcel.path.name,
             background=BackgroundTask(parcel.remove), headers={"X-Run-Id": run.run_id, "X-Run-Status": run.status},
         )  # fmt: skip
 
 
-def wanted_after(sandbox: PathSandbox, sim_id: str, said: dict[str, Any]) -> Wanted:
+def wanted_after(sandbox: PathSandbox, sim_id: str, request: dict[str, Any]) -> Wanted:
     """The request that asks what is left after the simulation. Raises SimulationNotFound, OutsideRoot, NotCompleted."""
     sandbox.simulation(sim_id)
-    wanted = after(sim_id, {**said, "root": str(sandbox.root)})
+    wanted = after(sim_id, {**request, "root": str(sandbox.root)})
     return Wanted({name: value for name, value in wanted.request.items() if name != "root"}, wanted.token)
 
 
@@ -314,10 +308,10 @@ def read_report(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> models
 def read_memory(sandbox: PathSandbox, sim_id: str, query: str, agent: str, limit: int) -> models.MemoryData:
     """Raises RunNotFound where nobody was interviewed."""
     sandbox.runs(sim_id)
-    found = search_memory(sim_id, query, agent=agent, limit=limit, root=str(sandbox.root))
-    kept = set(models.EpisodeData.model_fields)
-    episodes = [models.EpisodeData(**one.model_dump(include=kept)) for one in found]
-    return models.MemoryData(sim_id=sim_id, warning=warning([one.respondent for one in found]), episodes=episodes)
+    records = search_memory(sim_id, query, agent=agent, limit=limit, root=str(sandbox.root))
+    names = set(models.EpisodeData.model_fields)
+    episodes = [models.EpisodeData(**record.model_dump(include=names)) for record in records]
+    return models.MemoryData(sim_id=sim_id, warning=warning([r.respondent for r in records]), episodes=episodes)
 
 
 def read_table(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> tuple[Run, Path]:

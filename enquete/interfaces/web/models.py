@@ -59,13 +59,13 @@ class Estimated(BaseModel):
 
 
 def succeeded(data: BaseModel | Mapping[str, Any], code: int = 200) -> Response:
-    return _response(code, True, data, None)
+    return _response(code, data, None)
 
 
 def failed(
     code: int, problem: Problem, data: BaseModel | Mapping[str, Any] | None = None, retry_after_s: int | None = None
 ) -> Response:
-    response = _response(code, False, data, problem)
+    response = _response(code, data, problem)
     if retry_after_s is not None:
         response.headers["Retry-After"] = str(retry_after_s)
     return response
@@ -87,17 +87,12 @@ def _remedy(error: EnqueteError) -> str | None:
     return advice(error, "http") or None
 
 
-def _response(
-    code: int, success: bool, data: BaseModel | Mapping[str, Any] | None, problem: Problem | None
-) -> Response:
+def _response(code: int, data: BaseModel | Mapping[str, Any] | None, problem: Problem | None) -> Response:
     plain = data.model_dump(mode="json") if isinstance(data, BaseModel) else data
-    details = {"type": problem.type, "remedy": problem.remedy} if problem else None
+    details = problem and {"type": problem.type, "remedy": problem.remedy}
     envelope = {
-        "success": success,
-        "data": finite(plain),
-        "error": problem.message if problem else None,
-        "details": details,
-    }
+        "success": problem is None, "data": finite(plain), "error": problem and problem.message, "details": details,
+    }  # fmt: skip
     text = json.dumps(envelope, ensure_ascii=False, allow_nan=False)
     # A lone surrogate in what a client sent becomes its JSON escape: no answer may fail for what it quotes.
     return Response(text.encode("utf-8", "backslashreplace"), code, media_type="application/json")
@@ -167,38 +162,37 @@ class Aggregate(BaseModel):
     polarity: dict[str, ScenarioPlace]
 
 
-def aggregate_of(found: Found, agent_ids: Mapping[str, int | None]) -> Aggregate:
-    """`found`: a methodology's findings. `agent_ids`: the simulation's own index by participant."""
-    rounds = {one["round"]: one["n"] for one in _rows(found, "rounds", has="round n n_consensus")}
+def aggregate_of(findings: Found, agent_ids: Mapping[str, int | None]) -> Aggregate:
+    """Of a methodology's findings. `agent_ids`: the simulation's own index by participant."""
+    rounds = {row["round"]: row["n"] for row in _rows(findings, "rounds", has="round n n_consensus")}
     answered = {f"n_r{n}": int(rounds.get(n) or 0) for n in (1, 2, 3)}
     return Aggregate(
-        per_item=_changes(found),
-        clusters=_clusters(found, agent_ids),
+        per_item=_changes(findings),
+        clusters=_clusters(findings, agent_ids),
         themes=[
-            ThemeLabel(theme_id=str(one["theme"]), label=str(one["label"]))
-            for one in _rows(found, "themes", has="theme label n_statements")
+            ThemeLabel(theme_id=str(row["theme"]), label=str(row["label"]))
+            for row in _rows(findings, "themes", has="theme label n_statements")
         ],
-        polarity=_places(found),
+        polarity=_places(findings),
         **answered,
     )
 
 
-def _changes(found: Found) -> dict[str, ItemChange]:
-    rows = _rows(found, "changes", has="item n change")
-    return {str(one["item"]): ItemChange(mean_delta=one["change"], n=one["n"]) for one in rows}
+def _changes(findings: Found) -> dict[str, ItemChange]:
+    rows = _rows(findings, "changes", has="item n change")
+    return {str(row["item"]): ItemChange(mean_delta=row["change"], n=row["n"]) for row in rows}
 
 
-def _clusters(found: Found, agent_ids: Mapping[str, int | None]) -> list[Cluster]:
-    """The types, labelled by what they are for (+) and against (−); where there are none, all agents that were
-    compared."""
-    names = {str(one["item"]): str(one["label"]) for one in _rows(found, "items", has="item label")}
+def _clusters(findings: Found, agent_ids: Mapping[str, int | None]) -> list[Cluster]:
+    """The types, labelled by what they are for (+) and against (−); where there are none, all agents compared."""
+    names = {str(row["item"]): str(row["label"]) for row in _rows(findings, "items", has="item label")}
     groups = [
-        (" / ".join(f"{sign} {names.get(one[end], one[end])}" for sign,
-            end in (("+", "pro"), ("−", "con")) if one[end]), one["members"])
-        for one in _rows(found, "types", has="type members pro con")
+        (" / ".join(f"{sign} {names.get(row[end], row[end])}" for sign,
+            end in (("+", "pro"), ("−", "con")) if row[end]), row["members"])
+        for row in _rows(findings, "types", has="type members pro con")
     ]  # fmt: skip
-    if not groups and _rows(found, "structure", has="what found outcome"):
-        apart = {str(one["participant"]) for one in _rows(found, "left_out", has="participant reason")}
+    if not groups and _rows(findings, "structure", has="what found outcome"):
+        apart = {str(row["participant"]) for row in _rows(findings, "left_out", has="participant reason")}
         groups = [("", compared)] if (compared := [who for who in agent_ids if who not in apart]) else []
     return [
         Cluster(cluster_id=n, label=label, n=len(members), agent_ids=[_agent(who, agent_ids) for who in members])
@@ -211,29 +205,26 @@ def _agent(who: str, agent_ids: Mapping[str, int | None]) -> int | str:
     return who if number is None else number
 
 
-def _places(found: Found) -> dict[str, ScenarioPlace]:
+def _places(findings: Found) -> dict[str, ScenarioPlace]:
     """Its dimensions may have other names in an instrument: the facts say which of them is which."""
-    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="dimension item n mean sd")}
-    wish, plausible = found.get("desirability"), found.get("plausibility")
+    rated = {str(row["item"]): row for row in _rows(findings, "ratings", has="dimension item n mean sd")}
+    wish, plausible = findings.get("desirability"), findings.get("plausibility")
     places = {}
-    for item, own in rated.items():
+    for item, wished in rated.items():
         place = item.rpartition("/")[0]
-        other = rated.get(f"{place}/{plausible}")
-        if own["dimension"] == wish and other is not None:
+        expected = rated.get(f"{place}/{plausible}")
+        if wished["dimension"] == wish and expected is not None:
             places[place] = ScenarioPlace(
-                n=min(own["n"], other["n"]),
-                mean_desirability=own["mean"],
-                mean_plausibility=other["mean"],
-                sd_desirability=own["sd"],
-                sd_plausibility=other["sd"],
-            )
+                n=min(wished["n"], expected["n"]), mean_desirability=wished["mean"],
+                mean_plausibility=expected["mean"], sd_desirability=wished["sd"], sd_plausibility=expected["sd"],
+            )  # fmt: skip
     return places
 
 
-def _rows(found: Found, table: str, has: str) -> list[Mapping[str, Any]]:
+def _rows(findings: Found, table: str, has: str) -> list[Mapping[str, Any]]:
     """The rows of a table that have these fields: another methodology may call something else by the same name."""
-    rows, wanted = found.get(table), set(has.split())
-    return [one for one in rows if isinstance(one, dict) and one.keys() >= wanted] if isinstance(rows, list) else []
+    rows, wanted = findings.get(table), set(has.split())
+    return [row for row in rows if isinstance(row, dict) and row.keys() >= wanted] if isinstance(rows, list) else []
 
 
 # --- What clients may send and what they get. Nothing here can name a file, a folder or a model server
@@ -266,23 +257,22 @@ class RequestBody(BaseModel):
     def _name_no_file(cls, settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
         """Said early and plainly, of what is no content itself ({…}); that no file is opened rests on the `shelf` of
         every request (PathSandbox.given)."""
-        for method, own in (settings or {}).items():
-            for name, value in own.items():
+        for method, values in (settings or {}).items():
+            for name, value in values.items():
                 if any(_PATH.search(text) for text in _texts(value) if not text.lstrip().startswith(("{", "("))):
                     raise ValueError(f"{method}.{name}: a client can name no file")
         return settings
 
     @field_validator("model", "model_b", "critic_model", "replicate_models", check_fields=False)
     @classmethod
-    def _name_no_weights(cls, said: str | list[str] | None) -> str | list[str] | None:
-        if any(name.strip().startswith(f"{LOCAL}:") for name in ([said] if isinstance(said, str) else said or ())):
+    def _name_no_weights(cls, names: str | list[str] | None) -> str | list[str] | None:
+        if any(name.strip().startswith(f"{LOCAL}:") for name in ([names] if isinstance(names, str) else names or ())):
             raise ValueError("a client can name no file; `local` is the model that comes with Enquete")
-        return said
+        return names
 
     def request(self) -> dict[str, Any]:
         """The façade's arguments: only what was sent."""
-        said = self.model_dump(exclude_unset=True)
-        return {name: value for name, value in said.items() if value is not None}
+        return {name: value for name, value in self.model_dump(exclude_unset=True).items() if value is not None}
 
 
 KNOWN: dict[str, Any] = {"enum": list(dotted_paths())}
@@ -300,15 +290,12 @@ B = TypeVar("B", bound=RequestBody)
 def with_request_fields(names: Collection[str]) -> Callable[[type[B]], type[B]]:
     """The body with these fields of RunRequest beside its own."""
     fields: dict[str, Any] = {name: METHODS if name == "methods" else client_parameter(name) for name in names}
-    return lambda body: create_model(
-        body.__name__, __base__=body, __module__=body.__module__, __doc__=body.__doc__, **fields
-    )
+    return lambda b: create_model(b.__name__, __base__=b, __module__=b.__module__, __doc__=b.__doc__, **fields)
 
 
 STARTING = fields_about("study", "driving", "start", at="http")
 AFTERWARDS = {"methods", "baseline", "digest_chars", "probes", "probe_sample", "placebo", "replicates",
-    "replicate_models",
-              "assume_completed"}  # fmt: skip
+              "replicate_models", "assume_completed"}  # fmt: skip
 """What nothing before the simulation is asked with, and no methodology anew."""
 
 

@@ -54,51 +54,52 @@ class Offered:
 
 def offered() -> dict[str, Offered]:
     """By name."""
-    found = {}
-    for name, one in methodologies().items():
-        if one.offers and one.offers.persons:
-            by = one.offers.persons()
+    by_name = {}
+    for name, method in methodologies().items():
+        if method.offers and method.offers.persons:
+            by = method.offers.persons()
             takes = operations()[by.start][1].takes
-            found[name] = Offered(name, one.title, by, fields_for(takes, takes.model_fields))
-    return found
+            by_name[name] = Offered(name, method.title, by, fields_for(takes, takes.model_fields))
+    return by_name
 
 
 def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
     """Under /interviews: all of them, and one a page."""
 
     async def asked(operation: str, **given: Any) -> dict[str, Any]:
-        return await handlers.operate(operation, given)
+        return await handlers.runner.operate(operation, given)
 
     def of(name: str) -> Offered:
-        found = offered().get(name)
-        if found is None:
+        offer = offered().get(name)
+        if offer is None:
             raise RunNotFound(f"persons are not interviewed by {name[:100]!r}; by {', '.join(offered())}")
-        return found
+        return offer
 
-    async def chosen(one: Offered, field: Field) -> Field:
-        if field.name not in one.by.choices:
+    async def chosen(offer: Offered, field: Field) -> Field:
+        if field.name not in offer.by.choices:
             return field
-        operation, listed = one.by.choices[field.name]
+        operation, listed = offer.by.choices[field.name]
         options = tuple(str(each[field.name]) for each in (await asked(operation))[listed])
         return replace(field, kind="choice", options=options)
 
-    async def listing(request: Request, said: Fields = (), name: str = "", error: str = "") -> Response:
+    async def listing(request: Request, entries: Fields = (), name: str = "", error: str = "") -> Response:
         kinds = []
-        for one in (await run_in_thread(offered)).values():
-            held = [each for each in (await asked(one.by.show))["interviews"] if each.get("respondent", HUMAN) == HUMAN]
-            fields = [await chosen(one, field) for field in labelled(one.fields, one.by.labels, language_of(request))]
-            kinds.append(replace(one, title=tell(one.title, language_of(request)), interviews=held, fields=fields))
+        for offer in (await run_in_thread(offered)).values():
+            language, talks = language_of(request), (await asked(offer.by.show))["interviews"]
+            held = [talk for talk in talks if talk.get("respondent", HUMAN) == HUMAN]
+            fields = [await chosen(offer, field) for field in labelled(offer.fields, offer.by.labels, language)]
+            kinds.append(replace(offer, title=tell(offer.title, language), interviews=held, fields=fields))
         return render(
-            request, "interviews.html.j2", 400 if error else 200, kinds=kinds, values=values_of(said), failed=name,
+            request, "interviews.html.j2", 400 if error else 200, kinds=kinds, values=values_of(entries), failed=name,
             error=error,
         )  # fmt: skip
 
-    async def page(request: Request, one: Offered, id: str, said: str = "", error: str = "") -> Response:
-        told = await asked(one.by.show, **one.named(id))
+    async def page(request: Request, offer: Offered, id: str, reply: str = "", error: str = "") -> Response:
+        told = await asked(offer.by.show, **offer.named(id))
         picture = drawn(told["graph"], len(told["turns"])) if "graph" in told else None
         return render(
-            request, "interview.html.j2", 400 if error else 200, one=one, id=id, told=told, picture=picture, said=said,
-            record=told.get(one.by.record) if one.by.record else None, error=error,
+            request, "interview.html.j2", 400 if error else 200, one=offer, id=id, told=told, picture=picture,
+            said=reply, record=told.get(offer.by.record) if offer.by.record else None, error=error,
         )  # fmt: skip
 
     @router.get("/interviews")
@@ -107,14 +108,14 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
 
     @router.post("/interviews/{name}")
     async def begin(request: Request, name: str) -> Response:
-        one, fields = of(name), await fields_of(request)
-        takes = operations()[one.by.start][1].takes
+        offer, fields = of(name), await fields_of(request)
+        takes = operations()[offer.by.start][1].takes
         given = {key: typed(takes, key, value.strip()) for key, value in fields if value.strip()}
         try:
-            told = await asked(one.by.start, **given)
+            told = await asked(offer.by.start, **given)
         except EnqueteError as error:
             return await listing(request, fields, name, handlers.mask(error.fact))
-        return RedirectResponse(one.address(told), 303)
+        return RedirectResponse(offer.address(told), 303)
 
     @router.get("/interviews/{name}/{id:path}")
     async def shown(request: Request, name: str, id: str) -> Response:
@@ -122,19 +123,19 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
 
     @router.post("/interviews/{name}/{id:path}/{step}")
     async def step(request: Request, name: str, id: str, step: str) -> Response:
-        one, said = of(name), (await form_of(request)).get("answer", "")
-        steps = {"answer": one.by.answer, "end": one.by.end, "resume": one.by.start}
+        offer, reply = of(name), (await form_of(request)).get("answer", "")
+        steps = {"answer": offer.by.answer, "end": offer.by.end, "resume": offer.by.start}
         if step not in steps:
             raise RunNotFound("an interview is answered, ended or gone on with")
-        named = one.named(id)
-        given = {**named, **({"answer": said} if step == "answer" else {})}
+        named = offer.named(id)
+        given = {**named, **({"answer": reply} if step == "answer" else {})}
         try:
-            if step == "answer" and not said.strip():
+            if step == "answer" and not reply.strip():
                 raise InputError("write an answer, or end the interview")
             await asked(steps[step], **given)
         except InputError as error:
-            return await page(request, one, id, said, handlers.mask(error.fact))
-        return RedirectResponse(one.address(named), 303)
+            return await page(request, offer, id, reply, handlers.mask(error.fact))
+        return RedirectResponse(offer.address(named), 303)
 
 
 # --- a graph as a picture ---------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def drawn(graph: Mapping[str, Any], turn: int) -> ConceptMap:
     by_type = defaultdict[str, list[Mapping[str, Any]]](list)
     for node in graph["nodes"]:
         by_type[node["type"]].append(node)
-    kinds = [one for one in reversed(graph["types"]) if by_type[one["type"]]]
+    kinds = [kind for kind in reversed(graph["types"]) if by_type[kind["type"]]]
     boxes, rows, y, width = dict[str, Box](), list[tuple[str, int]](), TOP, WIDE
     for kind in kinds:
         nodes = by_type[kind["type"]]
@@ -197,25 +198,24 @@ def drawn(graph: Mapping[str, Any], turn: int) -> ConceptMap:
             )  # fmt: skip
         width = max(width, LEFT + len(nodes) * (WIDE + APART))
         y += height + BETWEEN
-    arrows = [
-        _arrow(boxes[one["source"]], boxes[one["target"]], one["label"], one["turn"] == turn) for one in graph["edges"]
-    ]
-    said = [f"{boxes[one['source']].text} – {one['label']} – {boxes[one['target']].text}" for one in graph["edges"]]
-    return ConceptMap(max(width, 320), max(y - BETWEEN + 20, 60), rows, list(boxes.values()), arrows, said)
+    links = [(boxes[edge["source"]], boxes[edge["target"]], edge["label"], edge["turn"]) for edge in graph["edges"]]
+    arrows = [_arrow(source, target, label, since == turn) for source, target, label, since in links]
+    sentences = [f"{source.text} – {label} – {target.text}" for source, target, label, _ in links]
+    return ConceptMap(max(width, 320), max(y - BETWEEN + 20, 60), rows, list(boxes.values()), arrows, sentences)
 
 
 def _arrow(source: Box, target: Box, label: str, is_new: bool) -> Arrow:
     """From top to bottom of two rows; over their heads within one."""
     x, other = source.x + WIDE / 2, target.x + WIDE / 2
-    start, end = (source.y, target.y + target.height) if target.y < source.y else (source.y + source.height, target.y)
     if source.y == target.y:
-        start = end = source.y
-        bend = source.y - 34
-        return Arrow(
-            f"M{x} {start} C{x} {bend} {other} {bend} {other} {end}", label, (x + other) / 2, bend + 12, is_new
-        )
-    middle = (start + end) / 2
-    return Arrow(f"M{x} {start} C{x} {middle} {other} {middle} {other} {end}", label, (x + other) / 2, middle, is_new)
+        start, end = source.y, target.y
+        bend: float = source.y - 34
+        at = bend + 12
+    else:
+        upwards = target.y < source.y
+        start, end = (source.y, target.y + target.height) if upwards else (source.y + source.height, target.y)
+        bend = at = (start + end) / 2
+    return Arrow(f"M{x} {start} C{x} {bend} {other} {bend} {other} {end}", label, (x + other) / 2, at, is_new)
 
 
 # --- Two responses to one question, side by side and without names: asked, and preferred by whoever reads them
@@ -224,28 +224,28 @@ def _arrow(source: Box, target: Box, label: str, is_new: bool) -> Arrow:
 
 def comparisons_offered() -> PairComparisons:
     """Of the first methodology that offers them. Raises RunNotFound."""
-    found = next((one.offers.pairs for one in methodologies().values() if one.offers and one.offers.pairs), None)
-    if found is None:
-        raise RunNotFound("no methodology that is installed compares respondents")
-    return found()
+    for method in methodologies().values():
+        if method.offers and method.offers.pairs:
+            return method.offers.pairs()
+    raise RunNotFound("no methodology that is installed compares respondents")
 
 
 def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
     """Under /comparisons: all of them, and one a page."""
 
-    async def listing(request: Request, said: Fields = (), error: str = "") -> Response:
+    async def listing(request: Request, entries: Fields = (), error: str = "") -> Response:
         by = await run_in_thread(comparisons_offered)
         takes = operations()[by.ask][1].takes
-        held = (await handlers.operate(by.show, {}))["comparisons"]
+        held = (await handlers.runner.operate(by.show, {}))["comparisons"]
         return render(
-            request, "comparisons.html.j2", 400 if error else 200, held=held, key=by.key, values=values_of(said),
+            request, "comparisons.html.j2", 400 if error else 200, held=held, key=by.key, values=values_of(entries),
             fields=labelled(fields_for(takes, takes.model_fields), by.labels, language_of(request)), error=error,
         )  # fmt: skip
 
-    async def page(request: Request, id: str, said: str = "", error: str = "") -> Response:
+    async def page(request: Request, id: str, why: str = "", error: str = "") -> Response:
         by = await run_in_thread(comparisons_offered)
-        told = await handlers.operate(by.show, {by.key: id})
-        return render(request, "comparison.html.j2", 400 if error else 200, id=id, told=told, said=said, error=error)
+        told = await handlers.runner.operate(by.show, {by.key: id})
+        return render(request, "comparison.html.j2", 400 if error else 200, id=id, told=told, said=why, error=error)
 
     @router.get("/comparisons")
     async def all_of_them(request: Request) -> Response:
@@ -260,7 +260,7 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
             if value:
                 given[key] = value.split(", ") if key == "agents" else typed(takes, key, value)
         try:
-            await handlers.operate(by.ask, given)
+            await handlers.runner.operate(by.ask, given)
         except EnqueteError as error:
             return await listing(request, fields, handlers.mask(error.fact))
         return RedirectResponse(url("comparisons", str(given[by.key])), 303)
@@ -271,18 +271,18 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
 
     @router.post("/comparisons/{id}/{step}")
     async def step(request: Request, id: str, step: str) -> Response:
-        by, said = await run_in_thread(comparisons_offered), await form_of(request)
+        by, form = await run_in_thread(comparisons_offered), await form_of(request)
         if step not in ("prefer", "judge"):
             raise RunNotFound("one of two responses is preferred, or a model is let prefer")
-        why = said.get("why", "").strip()
+        why = form.get("why", "").strip()
         try:
             if step == "judge":
-                await handlers.operate(by.judge, {by.key: id})
+                await handlers.runner.operate(by.judge, {by.key: id})
             else:
-                letter = said.get("verdict", "")
+                letter = form.get("verdict", "")
                 spoken = f"{letter} because {why}" if why and letter in ("A", "B") else letter or why or "–"
-                await handlers.operate(
-                    by.prefer, {by.key: id, "question_id": said.get("question_id", ""), "verdict": spoken}
+                await handlers.runner.operate(
+                    by.prefer, {by.key: id, "question_id": form.get("question_id", ""), "verdict": spoken}
                 )
         except EnqueteError as error:
             return await page(request, id, why, handlers.mask(error.fact))

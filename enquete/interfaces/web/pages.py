@@ -57,7 +57,7 @@ MOST_BEFORE_DONE = 0.97
 
 @dataclass(frozen=True)
 class Head:
-    """`data`: what GET …/status answers. titles: of its methodologies."""
+    """`data`: what GET …/status answers. `titles`: of its methodologies."""
 
     data: StatusData
     titles: Mapping[str, str]
@@ -78,7 +78,7 @@ class Head:
     def likely_rest(self) -> int | None:
         """Tokens that are likely to come; None where nothing was estimated."""
         known = [stage.remaining_tokens for stage in self.data.stages]
-        return sum(one for one in known if one is not None) if known and None not in known else None
+        return sum(tokens for tokens in known if tokens is not None) if known and None not in known else None
 
     @property
     def share(self) -> float:
@@ -103,7 +103,7 @@ class Head:
 
 async def head_of(handlers: RequestHandlers, sim_id: str, run_id: str) -> Head:
     """At most a second old. Raises RunNotFound, LedgerError."""
-    titles = {name: one.title for name, one in methodologies().items()}
+    titles = {name: method.title for name, method in methodologies().items()}
     return Head((await handlers.status(sim_id, run_id)).data, titles)
 
 
@@ -115,23 +115,19 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
     sandbox = handlers.sandbox
 
     async def row_of(sim_id: str) -> SimulationRow:
-        def read() -> SimulationRow:
-            return simulation_row(
-                sandbox, KnownSimulation(sim_id, sandbox.simulation(sim_id)), handlers.task_of, handlers.mask
-            )
+        known = KnownSimulation(sim_id, await run_in_thread(lambda: sandbox.simulation(sim_id)))
+        return await run_in_thread(lambda: simulation_row(sandbox, known, handlers.task_of, handlers.mask))
 
-        return await run_in_thread(read)
-
-    async def form(request: Request, sim_id: str, said: Fields = (), error: EnqueteError | None = None) -> Response:
-        """`said`: to fill it in again. `error`: why that cannot be asked."""
-        one, language = await row_of(sim_id), language_of(request)
+    async def form(request: Request, sim_id: str, fields: Fields = (), error: EnqueteError | None = None) -> Response:
+        """`fields`: to fill it in again. `error`: why that cannot be asked."""
+        row, language = await row_of(sim_id), language_of(request)
         offered = await run_in_thread(lambda: choices(Path(handlers.sandbox.given["shelf"]), language))
         drafts = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id))
         return render(
-            request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
+            request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=row, choices=offered,
             drafts=drafts, drafting=fields_for(DraftRequest, ("topic", "themes")),
-            values=values_of(said), error=handlers.mask(error.fact) if error else "", titles=titles_in(language),
-            most=max(one.types.values(), default=1), conflict=isinstance(error, RunMismatch),
+            values=values_of(fields), error=handlers.mask(error.fact) if error else "", titles=titles_in(language),
+            most=max(row.types.values(), default=1), conflict=isinstance(error, RunMismatch),
         )  # fmt: skip
 
     @router.get("/simulations/{sim_id}/")
@@ -147,16 +143,16 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
         fields, language = await fields_of(request), language_of(request)
         method = dict(fields).get("methodology")
         try:
-            said = {"methodology": method} if method else request_of(fields)
-            found = await handlers.foreseen(sim_id, dict(said))
+            arguments = {"methodology": method} if method else request_of(fields)
+            forecast = await handlers.foreseen(sim_id, dict(arguments))
         except EnqueteError as error:
             return await form(request, sim_id, fields, error)
-        unfit = " ".join(told(found.fit, language)) if found.fit else ""
+        unfit = " ".join(told(forecast.fit, language)) if forecast.fit else ""
         return render(
-            request, "estimate.html.j2", sim_id=sim_id, found=found.estimate, fields=fields, unfit=unfit,
+            request, "estimate.html.j2", sim_id=sim_id, found=forecast.estimate, fields=fields, unfit=unfit,
             rerun=bool(method), titles=titles_in(language),
             again=not method and bool(await run_in_thread(lambda: handlers.sandbox.runs(sim_id)))
-            and not said.get("new"),
+            and not arguments.get("new"),
         )  # fmt: skip
 
     @router.post("/simulations/{sim_id}/begin")
@@ -172,10 +168,10 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
     @router.post("/simulations/{sim_id}/draft")
     async def draft(request: Request, sim_id: str) -> Response:
         fields = await fields_of(request)
-        said = {name: value.strip() for name, value in fields if value.strip()}
-        named = {"themes": words_of(said["themes"])} if "themes" in said else {}
+        texts = {name: value.strip() for name, value in fields if value.strip()}
+        named = {"themes": words_of(texts["themes"])} if "themes" in texts else {}
         try:
-            asked = validated(DraftRequest, {**said, **named})
+            asked = validated(DraftRequest, {**texts, **named})
             await run_in_thread(lambda: draft_on_server(handlers.sandbox, sim_id, asked))
         except EnqueteError as error:
             return await form(request, sim_id, fields, error)
@@ -183,26 +179,25 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
 
     @router.get("/simulations/{sim_id}/drafts")
     async def drafts(request: Request, sim_id: str) -> Response:
-        one, language = await row_of(sim_id), language_of(request)
-        found = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id, language))
-        if not found:
+        row, language = await row_of(sim_id), language_of(request)
+        drafts = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id, language))
+        if not drafts:
             return RedirectResponse(url("simulations", sim_id, ""), 303)
         usual = [name for name, method in methodologies().items() if method.default]
         return render(
-            request, "drafts.html.j2", sim_id=sim_id, one=one, drafts=found, usual=usual, titles=titles_in(language)
+            request, "drafts.html.j2", sim_id=sim_id, one=row, drafts=drafts, usual=usual, titles=titles_in(language)
         )
 
 
 async def _wanted(handlers: RequestHandlers, sim_id: str, fields: Fields) -> tuple[Wanted, Any]:
-    """What a filled-in form means: a methodology anew, all that is left once the simulation has completed, else both
-    waves."""
-    said, method = request_of(fields), dict(fields).get("methodology")
+    """What a form means: a methodology anew, all that is left once the simulation has completed, else both waves."""
+    arguments, method = request_of(fields), dict(fields).get("methodology")
     if method:
-        return Wanted({**said, "methods": [method], "rerun": True}), "rerun"
+        return Wanted({**arguments, "methods": [method], "rerun": True}), "rerun"
     folder = await run_in_thread(lambda: handlers.sandbox.simulation(sim_id))
-    if await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
-        return await handlers.wanted_after(sim_id, said), "post"
-    return Wanted(said), "pre"
+    if await run_in_thread(lambda: completion(folder, bool(arguments.get("assume_completed"))).completed):
+        return await handlers.wanted_after(sim_id, arguments), "post"
+    return Wanted(arguments), "pre"
 
 
 def add_controls(router: APIRouter, handlers: RequestHandlers) -> None:
@@ -242,11 +237,10 @@ def to_run(sim_id: str, run_id: str, *, shown: bool = False) -> Response:
 
 
 def titles_in(language: str) -> dict[str, str]:
-    return {name: tell(one.title, language) for name, one in methodologies().items()}
+    return {name: tell(method.title, language) for name, method in methodologies().items()}
 
 
-# --- A run as it is read: its report in tabs, its answers down to the request behind each, agents, instruments,
-# another run beside it
+# --- A run as it is read: its report in tabs, its answers down to the request behind each, agents, another run
 
 Facts: TypeAlias = Mapping[str, Any]
 Show: TypeAlias = Callable[[OpenRun, Request, str], Facts]
@@ -271,8 +265,7 @@ def add_reading(router: APIRouter, handlers: RequestHandlers) -> None:
             return render(request, template, tabs=tabs, head=head, **named, **facts)
 
     async def resting(run: OpenRun) -> Head:
-        """How far the run is; of one that rests, as it was when its ledger was last written: counting a large one takes
-        a while."""
+        """How far the run is; of one that rests, as when its ledger was last written: counting a large one is slow."""
         key, stamp = run.run.folder, await run_in_thread(lambda: run.written)
         held = None if handlers.drives(run.run.run_id) else heads.held(key, stamp)
         if held is not None:
@@ -317,7 +310,8 @@ def _add_downloads(router: APIRouter, cache: RunCache, handlers: RequestHandlers
     async def figure(sim_id: str, run_id: str, name: str) -> Response:
         run = await opened(sim_id, run_id)
         stem, _, kind = name.rpartition(".")
-        drawn = await run_in_thread(lambda: next((one for one in run.drawings.figures if one.stem == stem), None))
+        figures = await run_in_thread(lambda: run.drawings.figures)
+        drawn = next((picture for picture in figures if picture.stem == stem), None)
         if drawn is None:
             raise NoSuchFile(f"run {run.run.run_id} has no figure {name[:100]!r}")
         body, content = await run_in_thread(lambda: drawn_as(drawn, kind))
@@ -338,8 +332,9 @@ def _add_downloads(router: APIRouter, cache: RunCache, handlers: RequestHandlers
     async def file(sim_id: str, run_id: str, path: str) -> Response:
         """Always saved, never shown: what others wrote runs nothing here."""
         run = await opened(sim_id, run_id)
-        found = await run_in_thread(lambda: file_at(run, path))
-        return FileResponse(found, media_type=TYPES.get(found.suffix, "application/octet-stream"), filename=found.name)
+        target = await run_in_thread(lambda: file_at(run, path))
+        kind = TYPES.get(target.suffix, "application/octet-stream")
+        return FileResponse(target, media_type=kind, filename=target.name)
 
 
 def _where(run: OpenRun, request: Request) -> Where:
@@ -348,7 +343,7 @@ def _where(run: OpenRun, request: Request) -> Where:
 
 
 def _saved(name: str) -> dict[str, str]:
-    plain = "".join(one if one.isascii() and (one.isalnum() or one in "._-") else "_" for one in name)
+    plain = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "_" for char in name)
     return {"Content-Disposition": f'attachment; filename="{plain}"'}
 
 
@@ -370,7 +365,7 @@ def add_seats(router: APIRouter, handlers: RequestHandlers) -> None:
     """Under /runs/{sim_id}/{run_id}/seat; `who`: the person's id, "" where there is one."""
 
     async def page(
-        request: Request, sim_id: str, run_id: str, who: str, said: Mapping[str, str], error: str = ""
+        request: Request, sim_id: str, run_id: str, who: str, entries: Mapping[str, str], error: str = ""
     ) -> Response:
         head = await head_of(handlers, sim_id, run_id)
         seats = await handlers.read(lambda: seats_of(handlers, sim_id, run_id))
@@ -379,8 +374,8 @@ def add_seats(router: APIRouter, handlers: RequestHandlers) -> None:
             raise RunNotFound("nobody of this name has a seat in this run")
         return render(
             request, "run_seat.html.j2", 400 if error else 200, sim_id=sim_id, run_id=run_id, who=who,
-            persons=seats.persons, seat=seats.waiting.get(who), said=said, error=error, run_language=head.data.language,
-            waits=head.data.status != "completed",
+            persons=seats.persons, seat=seats.waiting.get(who), said=entries, error=error,
+            run_language=head.data.language, waits=head.data.status != "completed",
         )  # fmt: skip
 
     @router.get("/runs/{sim_id}/{run_id}/seat")
@@ -389,17 +384,17 @@ def add_seats(router: APIRouter, handlers: RequestHandlers) -> None:
 
     @router.post("/runs/{sim_id}/{run_id}/seat")
     async def answered(request: Request, sim_id: str, run_id: str, who: str = "") -> Response:
-        said = await form_of(request)
+        entries = await form_of(request)
         seats = await run_in_thread(lambda: seats_of(handlers, sim_id, run_id))
         seat = seats.waiting.get(who)
         if seat is None:
             raise RunNotFound("this form has been answered already, or waits for nobody any more")
         try:
             port = FacadePort(handlers.sandbox.root, handlers.sandbox.given["shelf"], seat.key.methodology)
-            answers = {item.id: answer_of(item, said) for item in seat.items}
+            answers = {item.id: answer_of(item, entries) for item in seat.items}
             await port.submit(sim_id, run_id, answers, who=who)
         except InputError as error:
-            return await page(request, sim_id, run_id, who, said, handlers.mask(error.fact))
+            return await page(request, sim_id, run_id, who, entries, handlers.mask(error.fact))
         if seats.waiting.keys() == {who}:
             await handlers.resume(sim_id, ResumeBody.model_validate({"resume_token": run_id}))
         return RedirectResponse(url("runs", sim_id, run_id, "seat", who=who), 303)
@@ -414,17 +409,17 @@ def seats_of(handlers: RequestHandlers, sim_id: str, run_id: str) -> Seats:
         return Seats({who: names.get(who, who) for who in persons(reading.ledger)}, waiting)
 
 
-def answer_of(item: Item, said: Mapping[str, str]) -> JsonValue:
+def answer_of(item: Item, entries: Mapping[str, str]) -> JsonValue:
     """As a respondent would give it, "" where nothing was entered. Raises InputError, in the item's own words."""
     name = ITEM + item.id
     if item.kind == "best_worst":
-        ends: dict[str, JsonValue] = {end: said.get(f"{name}.{end}", "") for end in ("best", "worst")}
+        ends: dict[str, JsonValue] = {end: entries.get(f"{name}.{end}", "") for end in ("best", "worst")}
         return ends if any(ends.values()) else ""
-    return _ranked(item, said) if item.kind == "ranking" else said.get(name, "").strip()
+    return _ranked(item, entries) if item.kind == "ranking" else entries.get(name, "").strip()
 
 
-def _ranked(item: Item, said: Mapping[str, str]) -> JsonValue:
-    places = {option.value: said.get(f"{ITEM}{item.id}.{option.value}", "") for option in item.options}
+def _ranked(item: Item, entries: Mapping[str, str]) -> JsonValue:
+    places = {option.value: entries.get(f"{ITEM}{item.id}.{option.value}", "") for option in item.options}
     if not any(places.values()):
         return ""
     wanted = [str(place) for place in range(1, len(places) + 1)]
@@ -474,9 +469,9 @@ def add_signing_in(router: APIRouter, settings: ServerSettings) -> None:
 
     @router.post("/sign-in")
     async def take(request: Request) -> Response:
-        said = await form_of(request)
-        there = _inside(said.get("next", "/"))
-        if not is_token(said.get("token", ""), token):
+        form = await form_of(request)
+        there = _inside(form.get("next", "/"))
+        if not is_token(form.get("token", ""), token):
             return render(request, "sign_in.html.j2", 401, next=there, wrong=True)
         response = _to(there)
         sign_in(response, token, secure=request.headers.get("origin", "").startswith("https:"))
@@ -491,9 +486,8 @@ def add_signing_in(router: APIRouter, settings: ServerSettings) -> None:
 
 def _inside(address: str) -> str:
     """An address of this server alone: nobody is sent elsewhere after he has signed in."""
-    return (
-        address if address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable() else "/"
-    )
+    is_inside = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
+    return address if is_inside else "/"
 
 
 def _to(address: str) -> Response:

@@ -1,6 +1,4 @@
-"""A page from its template: in the reader's language, everything untrusted escaped and its control characters seen; and
-what went wrong, as a page.
-"""
+"""A page from its template, in the reader's language, everything untrusted escaped and its control characters seen."""
 
 from __future__ import annotations
 
@@ -31,19 +29,10 @@ PAGE_HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 """Scripts and styles come from this server; a style attribute, which tables and figures have, runs nothing."""
+OURS = "enquete.interfaces.web:static/"
 STATIC: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "web.css": (
-        "text/css",
-        (
-            "enquete.reports:look.css",
-            "enquete.interfaces.web:static/web.css",
-            "enquete.interfaces.web:static/reading.css",
-        ),
-    ),
-    "web.js": (
-        "text/javascript",
-        ("enquete.reports:page.js", "enquete.interfaces.web:static/web.js", "enquete.interfaces.web:static/reading.js"),
-    ),
+    "web.css": ("text/css", ("enquete.reports:look.css", f"{OURS}web.css", f"{OURS}reading.css")),
+    "web.js": ("text/javascript", ("enquete.reports:page.js", f"{OURS}web.js", f"{OURS}reading.js")),
 }
 """Name → its type and the files that it is made of."""
 RUN_STATES: Mapping[str, str] = {
@@ -80,7 +69,7 @@ def render(request: Request, template: str, /, code: int = 200, **context: Any) 
     `language`, `languages`, `in_language(one)` (this page), `signed_in`; filters `num`, `whole`, `tell`."""
     language = language_of(request)
     facts = {
-        "in_language": lambda one: f"?{urlencode({**request.query_params, 'lang': one})}",
+        "in_language": lambda other: f"?{urlencode({**request.query_params, 'lang': other})}",
         "languages": languages(),
         "signed_in": getattr(request.state, "signed_in", False),
         "was_shown": request.query_params.get("shown") == "1",
@@ -102,9 +91,9 @@ def language_of(request: Request) -> str:
     """By `?lang=`, by what was chosen before, by what the browser asks for."""
     known = languages()
     asked = [request.query_params.get("lang", ""), request.cookies.get(LANGUAGE_COOKIE, "")]
-    for one in request.headers.get("accept-language", "").split(","):
-        asked.append(one.partition(";")[0].strip().partition("-")[0].lower())
-    return next((one for one in asked if one in known), SOURCE)
+    accepted = request.headers.get("accept-language", "").split(",")
+    asked += [entry.partition(";")[0].strip().partition("-")[0].lower() for entry in accepted]
+    return next((language for language in asked if language in known), SOURCE)
 
 
 def url(*parts: str, **query: str | None) -> str:
@@ -151,9 +140,9 @@ def _number(language: str, value: float | None, digits: int = 2) -> str:
 
 def _minutes(language: str, seconds: float) -> str:
     """Time in the unit that says most."""
-    unit, one = next((unit, one) for unit, one in TIMES if seconds >= one or one == 1)
-    digits = 1 if seconds / one < 10 and one > 1 else 0
-    return told(language, unit, n=decimals(f"{seconds / one:.{digits}f}", language))
+    unit, size = next((unit, size) for unit, size in TIMES if seconds >= size or size == 1)
+    digits = 1 if seconds / size < 10 and size > 1 else 0
+    return told(language, unit, n=decimals(f"{seconds / size:.{digits}f}", language))
 
 
 def _state_word(language: str, status: str, simulation: bool = False) -> str:

@@ -1,5 +1,4 @@
-"""The report as tabs: page one, a methodology, the synthesis, instrument health. Its own text and figures, linked to
-answers."""
+"""The report as tabs (page one, a methodology, the synthesis, instrument health), its findings linked to answers."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from markupsafe import Markup
 
 from enquete.interfaces.web.answers import CHECKS, OpenRun, Where
 from enquete.locale import N_, NN_, plural, tell
-from enquete.reports.charts import Href, Mark, Picture
+from enquete.reports.charts import Mark, Picture
 from enquete.reports.markdown import escape
 from enquete.reports.page import CHECKS_TITLE, HtmlWriter
 from enquete.state.visible_text import visible
@@ -55,23 +54,22 @@ class Tabs:
 
     def synthesis(self) -> Tab:
         """What joins methodologies and what is nobody's own."""
-        own = [*self.run.reported.values(), self._told(HEALTH), *self._page_one_headings()]
-        text = "\n\n".join(f"### {one.heading}\n\n{one.body}" for one in others(self.run.text("report.md"), own))
-        folded = others(
-            self.run.text("appendix.md"), [*self.run.reported.values(), *map(self._told, (CHECKS_TITLE, SHAPES))]
-        )
-        title = tell(N_("Synthesis"), self.language)
-        return Tab(title, self._kept("synthesis", lambda: self._linked(text)), [self._folded(one) for one in folded])
+        titles = [*self.run.reported.values(), self._told(HEALTH), *self._page_one_headings()]
+        rest = others(self.run.text("report.md"), titles)
+        text = "\n\n".join(f"### {chapter.heading}\n\n{chapter.body}" for chapter in rest)
+        titles = [*self.run.reported.values(), *map(self._told, (CHECKS_TITLE, SHAPES))]
+        folded = [self._folded(chapter) for chapter in others(self.run.text("appendix.md"), titles)]
+        return Tab(tell(N_("Synthesis"), self.language), self._kept("synthesis", lambda: self._linked(text)), folded)
 
     def health(self) -> Tab:
         report, appendix = self.run.text("report.md"), self.run.text("appendix.md")
         body = self._kept("health", lambda: self._linked(named(report, self._told(HEALTH))))
         folded = [Chapter(title, named(appendix, title)) for title in map(self._told, (CHECKS_TITLE, SHAPES))]
-        return Tab(tell(HEALTH, self.language), body, [self._folded(one) for one in folded if one.body])
+        return Tab(tell(HEALTH, self.language), body, [self._folded(chapter) for chapter in folded if chapter.body])
 
-    def drawn(self, one: Picture) -> Markup:
+    def drawn(self, picture: Picture) -> Markup:
         """A figure that stands in no Markdown, a conversation's graph, say."""
-        return Markup(self._printer([one]).html(f"![](figures/{one.stem}.svg)"))
+        return Markup(self._html(f"![](figures/{picture.stem}.svg)", [picture]))
 
     # --- how a text becomes a tab ----------------------------------------------------------------------------------
 
@@ -84,14 +82,14 @@ class Tabs:
 
     def _first(self) -> str:
         """Page one as it stands in the report, with its small figures."""
-        first, *found = chapters(self.run.text("report.md"))[: len(self._page_one_headings())]
-        return "\n\n".join([untitled(first.body), *(f"## {one.heading}\n\n{one.body}" for one in found)])
+        first, *rest = chapters(self.run.text("report.md"))[: len(self._page_one_headings())]
+        return "\n\n".join([untitled(first.body), *(f"## {chapter.heading}\n\n{chapter.body}" for chapter in rest)])
 
     def _page_one_headings(self) -> list[str]:
-        return [one.heading for one in chapters(self.run.text("page_one.md"))]
+        return [chapter.heading for chapter in chapters(self.run.text("page_one.md"))]
 
     def _kept(self, name: str, make: Any) -> Markup:
-        files = [self.run.file(one) for one in REPORT]
+        files = [self.run.file(file) for file in REPORT]
         key = self.run.run.folder, name, self.language
         return Markup(self.run.cache.pages.get(key, files, make))
 
@@ -101,11 +99,11 @@ class Tabs:
         return Markup(plain), self._kept(f"more/{chapter.heading}", lambda: self._linked(chapter.body))
 
     def _linked(self, markdown: str) -> str:
-        findings = [one for each in self._page.get("methodologies", []) for one in each["findings"]]
+        findings = [finding for each in self._page.get("methodologies", []) for finding in each["findings"]]
         text = with_links(markdown, findings, self._behind, tell(_ANSWERS, self.language))
         across = self._page.get("across", [])
         text = with_links(text, across, lambda finding: self.run.at("agents"), tell(_AGENTS, self.language))
-        return self._printer(self.run.drawings.all).html(text) if text.strip() else ""
+        return self._html(text, self.run.drawings.all) if text.strip() else ""
 
     def _behind(self, finding: Mapping[str, Any]) -> str:
         if not finding.get("methodology"):
@@ -113,16 +111,16 @@ class Tabs:
         items = {"item_id": tuple(finding["items"])} if finding.get("items") else {}
         return self.run.answers(Where({"methodology": (finding["methodology"],), **items}))
 
-    def _printer(self, pictures: Sequence[Picture]) -> Printer:
-        return Printer(pictures, self.run.href, self._below)
+    def _html(self, markdown: str, pictures: Sequence[Picture]) -> str:
+        return _SVG.sub(_few_stops, HtmlWriter(pictures, self.run.href, self._below).html(markdown))
 
     def _below(self, picture: Picture) -> str:
         """The figure as a table, and as files."""
         marks = list(picture.marks())
-        rows = "".join(self._row(one) for one in marks[:MOST_SPOKEN])
+        rows = "".join(self._row(mark) for mark in marks[:MOST_SPOKEN])
         if len(marks) > MOST_SPOKEN:
             rows += f'<tr><td colspan="2">{plural(_MORE, len(marks) - MOST_SPOKEN, self.language)}</td></tr>'
-        heads = "".join(f'<th scope="col">{tell(one, self.language)}</th>' for one in (_MARK, _ANSWERS))
+        heads = "".join(f'<th scope="col">{tell(head, self.language)}</th>' for head in (_MARK, _ANSWERS))
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         folded = f"<details><summary>{tell(_AS_TABLE, self.language)}</summary>{table}</details>" if marks else ""
         kinds = ("svg", "png") if picture in self.run.drawings.all else ()
@@ -132,13 +130,9 @@ class Tabs:
 
     def _row(self, mark: Mark) -> str:
         to = self.run.href(mark.link) if mark.link else None
-        said = tell(_CHECKS if mark.link.startswith(f"{CHECKS}?") else _ANSWERS, self.language)
-        link = f'<a href="{html.escape(to)}">{said}</a>' if to else ""
-        return f"<tr><td>{_text(mark.told)}</td><td>{link}</td></tr>"
-
-
-def _text(text: str) -> str:
-    return html.escape(visible(text))
+        word = tell(_CHECKS if mark.link.startswith(f"{CHECKS}?") else _ANSWERS, self.language)
+        link = f'<a href="{html.escape(to)}">{word}</a>' if to else ""
+        return f"<tr><td>{html.escape(visible(mark.told))}</td><td>{link}</td></tr>"
 
 
 # --- The report in parts, one a tab: its own Markdown, with figures in place and with links from findings to answers
@@ -161,22 +155,22 @@ class Chapter:
 def chapters(markdown: str) -> list[Chapter]:
     """By headings of the second level; what others wrote is escaped in a report, so that no such line is theirs."""
     first, *rest = f"\n{markdown}".split(f"\n{MARK}")
-    found = [Chapter("", first.strip())]
-    for one in rest:
-        heading, _, body = one.partition("\n")
-        found.append(Chapter(heading.strip(), body.strip()))
-    return found
+    parts = [Chapter("", first.strip())]
+    for part in rest:
+        heading, _, body = part.partition("\n")
+        parts.append(Chapter(heading.strip(), body.strip()))
+    return parts
 
 
 def named(markdown: str, title: str) -> str:
     """The chapter with this title; "" where there is none."""
-    return next((one.body for one in chapters(markdown) if one.heading in (title, escape(title))), "")
+    return next((chapter.body for chapter in chapters(markdown) if chapter.heading in (title, escape(title))), "")
 
 
 def others(markdown: str, titles: Iterable[str]) -> list[Chapter]:
     """Every chapter but those with these titles, without what stands before the first."""
-    known = {said for title in titles for said in (title, escape(title))}
-    return [one for one in chapters(markdown)[1:] if one.heading not in known]
+    known = {form for title in titles for form in (title, escape(title))}
+    return [chapter for chapter in chapters(markdown)[1:] if chapter.heading not in known]
 
 
 def untitled(markdown: str) -> str:
@@ -189,26 +183,14 @@ def with_links(
 ) -> str:
     """A link to the answers behind every finding that stands in the text; to: its address, "" for none."""
     lines = markdown.splitlines()
-    for one in findings:
-        said, target = escape(one["text"]), to(one)
-        place = next((n for n, line in enumerate(lines) if said in line), None)
+    for finding in findings:
+        sentence, target = escape(finding["text"]), to(finding)
+        place = next((n for n, line in enumerate(lines) if sentence in line), None)
         if place is not None and target:
             lines[place] += f" [{text}]({target})"
     return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class Printer:
-    """Markdown of a run's report to HTML. below: what stands beneath a figure."""
-
-    pictures: Sequence[Picture]
-    href: Href
-    below: Callable[[Picture], str]
-
-    def html(self, markdown: str) -> str:
-        return _SVG.sub(_few_stops, HtmlWriter(self.pictures, self.href, self.below).html(markdown))
-
-
-def _few_stops(found: re.Match[str]) -> str:
+def _few_stops(figure: re.Match[str]) -> str:
     """A figure of hundreds of links is passed by the tab key at once; the table beneath it has them, too."""
-    return found[0].replace("<a ", '<a tabindex="-1" ') if found[0].count("<a ") > MOST_STOPS else found[0]
+    return figure[0].replace("<a ", '<a tabindex="-1" ') if figure[0].count("<a ") > MOST_STOPS else figure[0]

@@ -19,7 +19,6 @@ from enquete.interfaces.views import GOING_ON, WORKBOOK, instrument_rows, run_ro
 from enquete.interfaces.web import models
 from enquete.interfaces.web.handlers import FRESH_S, RequestHandlers, read_memory, read_report, read_result, read_table
 from enquete.interfaces.web.models import KNOWN, RUN_ID, Envelope, RunId, StatusData, succeeded
-from enquete.interfaces.web.runner import Runner
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import EnqueteError
 from enquete.state.methodology import Operation
@@ -117,9 +116,8 @@ PACKED: Responses = {
 EVENTS: Responses = {200: {"content": {"text/event-stream": {}}, "description": "until the run stops"}}
 
 
-def api_routers(handlers: RequestHandlers, runner: Runner) -> list[APIRouter]:
-    """All paths of the API."""
-    return [interview_router(handlers), list_router(handlers), control_router(handlers), operation_router(runner)]
+def api_routers(handlers: RequestHandlers) -> list[APIRouter]:
+    return [make(handlers) for make in (interview_router, list_router, control_router, operation_router)]
 
 
 def answer_of(model: Any, responses: Responses, *known: str) -> dict[str, Any]:
@@ -267,9 +265,9 @@ def control_router(handlers: RequestHandlers) -> APIRouter:
     )  # fmt: skip
     async def estimate(sim_id: SimId, body: models.EstimateBody | None = None) -> Response:
         """What a POST with this body would cost: of everything that is left to ask, or of one methodology anew."""
-        found = await handlers.foreseen(sim_id, (body or models.EstimateBody()).request())
-        fit = models.FitData(methods=found.fit.methods, language=found.fit.language) if found.fit else None
-        return succeeded(models.ForeseenData(estimate=found.estimate.as_object(), fit=fit))
+        forecast = await handlers.foreseen(sim_id, (body or models.EstimateBody()).request())
+        fit = models.FitData(methods=forecast.fit.methods, language=forecast.fit.language) if forecast.fit else None
+        return succeeded(models.ForeseenData(estimate=forecast.estimate.as_object(), fit=fit))
 
     @router.post(
         "/{sim_id}/draft",
@@ -319,9 +317,8 @@ def control_router(handlers: RequestHandlers) -> APIRouter:
     return router
 
 
-def operation_router(runner: Runner) -> APIRouter:
-    """What methodologies offer beside a run (docs/discovery.md): a path each, whose body is what the operation
-    takes."""
+def operation_router(handlers: RequestHandlers) -> APIRouter:
+    """What methodologies offer beside a run (docs/discovery.md): a path each, its body what the operation takes."""
     router = APIRouter(prefix="/api/operations", tags=["operations"])
     failures = failing(
         _404="no such simulation, project or interview", _413="the body is too large",
@@ -330,15 +327,15 @@ def operation_router(runner: Runner) -> APIRouter:
     )  # fmt: skip
     for name, (_, operation) in operations().items():
         router.add_api_route(
-            f"/{name}", _endpoint(runner, operation), methods=["POST"], name=name, summary=operation.title,
+            f"/{name}", _endpoint(handlers, operation), methods=["POST"], name=name, summary=operation.title,
             description=operation.meaning, **answer_of(dict[str, JsonValue], {**failures, 400: OVER_BUDGET_OR_WRONG}),
         )  # fmt: skip
     return router
 
 
-def _endpoint(runner: Runner, operation: Operation) -> Any:
+def _endpoint(handlers: RequestHandlers, operation: Operation) -> Any:
     async def carry_out(body: Any) -> Response:
-        return succeeded(await runner.operate(operation.name, body.model_dump(exclude_unset=True)))
+        return succeeded(await handlers.runner.operate(operation.name, body.model_dump(exclude_unset=True)))
 
     carry_out.__annotations__ = {"body": operation.takes, "return": Response}
     return carry_out

@@ -38,8 +38,7 @@ from enquete.state.asking import RESPONDED
 from enquete.state.errors import InputError, RunNotFound
 from enquete.study.runs import RunComparison, compare_tables
 
-# --- Answers as a page lists them: chosen, searched, page by page, each with its question, who gave it, and where its
-# request is
+# --- Answers as a page lists them: chosen, searched, page by page, each with its question, its agent and its request
 
 PER_PAGE = 50
 MOST_ITEMS = 400
@@ -85,8 +84,8 @@ class AnswerListing:
         return pages_of(self.total)
 
 
-def pages_of(total: int) -> int:
-    return max(1, -(-total // PER_PAGE))
+def pages_of(total: int, per_page: int = PER_PAGE) -> int:
+    return max(1, -(-total // per_page))
 
 
 def listing(run: OpenRun, where: Where, page: int, language: str) -> AnswerListing:
@@ -118,12 +117,12 @@ def given(row: Mapping[str, Any], wording: ItemWording, language: str) -> str:
 def choices(run: OpenRun, where: Where) -> dict[str, list[FilterOption]]:
     """What can be chosen by, each with what is chosen."""
     methodology = where.one("methodology")
-    items = [one for one in run.wordings.values() if not methodology or one.methodology == methodology]
+    items = [wording for wording in run.wordings.values() if not methodology or wording.methodology == methodology]
     texts = {
         "methodology": list(run.titles.items()),
         "stakeholder_type": sorted(((kind, run.type_name(kind)) for kind in run.table.kinds("stakeholder_type")),
-            key=lambda one: one[1]),
-        "item_id": list({one.item_id: one.text for one in items[:MOST_ITEMS]}.items()),
+            key=lambda pair: pair[1]),
+        "item_id": list({wording.item_id: wording.text for wording in items[:MOST_ITEMS]}.items()),
         "phase": [(phase, phase) for phase in run.table.kinds("phase")],
         "arm": [(arm, arm) for arm in run.table.kinds("arm")],
     }  # fmt: skip
@@ -141,16 +140,16 @@ def further(run: OpenRun, where: Where) -> list[tuple[str, str]]:
     """What else an address chooses by, which no list has: name and value, to be said and taken away."""
     told = []
     for name, values in where.all_chosen.items():
-        one = where.one(name)
+        single = where.one(name)
         if name == "participant":
             told.append((name, _names(run, values)))
-        elif name in ("round", "turn", "value", "chosen", "session") or (name == "item_id" and not one):
+        elif name in ("round", "turn", "value", "chosen", "session") or (name == "item_id" and not single):
             told.append((name, ", ".join(values[:3]) + (f" … ({len(values)})" if len(values) > 3 else "")))
     return told
 
 
 def _names(run: OpenRun, people: tuple[str, ...]) -> str:
-    names = [run.names.get(one, one) for one in people[:5]]
+    names = [run.names.get(who, who) for who in people[:5]]
     return ", ".join(names) + (f" … ({len(people)})" if len(people) > 5 else "")
 
 
@@ -179,17 +178,18 @@ class Differences:
 def differences(first: OpenRun, second: OpenRun) -> Differences:
     """Raises NothingYet where one of the runs has no table yet."""
     frames = [run.table.frame.astype(dict.fromkeys(FEW, "object")) for run in (first, second)]
-    found = compare_tables(*frames)
+    comparison = compare_tables(*frames)
     means = []
     for frame in frames:
-        own = frame[frame["arm_role"].eq("main") & frame["status"].isin(RESPONDED)]
-        means.append(own.groupby(ITEM, observed=True).agg(n=("status", "size"), mean=("value", "mean")))
+        main = frame[frame["arm_role"].eq("main") & frame["status"].isin(RESPONDED)]
+        means.append(main.groupby(ITEM, observed=True).agg(n=("status", "size"), mean=("value", "mean")))
     both = means[0].add_suffix("_first").join(means[1].add_suffix("_second"), how="inner")
     both["difference"] = both["mean_second"] - both["mean_first"]
-    both["changed"] = found.values.groupby(ITEM, observed=True).size().reindex(both.index, fill_value=0)
+    both["changed"] = comparison.values.groupby(ITEM, observed=True).size().reindex(both.index, fill_value=0)
     both["size"] = both["difference"].abs()
     rated = both.dropna(subset="difference").sort_values(["size", "changed"], ascending=False, kind="stable")
-    return Differences(found, [{str(k): v for k, v in one.items()} for one in rated.reset_index().to_dict("records")])
+    rows = rated.reset_index().to_dict("records")
+    return Differences(comparison, [{str(name): value for name, value in row.items()} for row in rows])
 
 
 # --- The agents of a run: who they are, what they remembered, and everything they said -------------------------------
@@ -239,18 +239,11 @@ def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
     return []
 
 
-def talks_of(
-    run: OpenRun, participant: str, language: str, methodology: str = ""
-) -> Iterator[tuple[str, str, Talk]]:  # fmt: skip
-    """(methodology, phase, conversation) of everything that the agent took part in; of one methodology where it is
-    named."""
-    for name, dotted in run.run.record.methods.items():
-        if methodology not in ("", name):
-            continue
-        tell_talks = evaluation(load_methodology(dotted)).talks
-        for phase, folder in run.stage_folders(name):
-            for talk in tell_talks(folder, participant, language):
-                yield name, phase, talk
+def talks_of(run: OpenRun, name: str, participant: str, language: str) -> Iterator[tuple[str, Talk]]:
+    """(phase, conversation) of everything that the agent took part in, in the methodology of this name."""
+    tell_talks = evaluation(load_methodology(run.run.record.methods[name])).talks
+    for phase, folder in run.stage_folders(name):
+        yield from ((phase, talk) for talk in tell_talks(folder, participant, language))
 
 
 # --- The instruments of a run with their items, and how each item did: answers, mean, how they spread ----------------
@@ -258,8 +251,7 @@ def talks_of(
 
 @dataclass(frozen=True)
 class ItemRow:
-    """n: answers of the main arm, of n_total planned, over all phases and rounds. shapes: of a closed item, one a phase
-    and round."""
+    """n: answers of the main arm, of n_total planned, over all phases and rounds. shapes: one a phase and round."""
 
     wording: ItemWording
     n: int
@@ -282,7 +274,7 @@ def used_instruments(run: OpenRun) -> list[InstrumentView]:
     for shape in health.get("shapes", []):
         shapes.setdefault((shape["methodology"], shape["item"]), []).append(shape)
     verdicts = health.get("verdicts", {})
-    facts = {one["methodology"]: one for one in book.get("instruments", [])}
+    facts = {entry["methodology"]: entry for entry in book.get("instruments", [])}
     counts = _counts(run)
     return [
         InstrumentView(
@@ -298,9 +290,9 @@ def used_instruments(run: OpenRun) -> list[InstrumentView]:
 
 def _counts(run: OpenRun) -> dict[tuple[str, str], tuple[int, int]]:
     """Answers and planned rows of every item, main arm."""
-    own = run.table.frame.iloc[run.table.places(Where(status=ANY))]
-    given = own["status"].isin(RESPONDED)
-    grouped = given.groupby([own["methodology"], own["item_id"]], observed=True).agg(["sum", "size"])
+    main = run.table.frame.iloc[run.table.places(Where(status=ANY))]
+    given = main["status"].isin(RESPONDED)
+    grouped = given.groupby([main["methodology"], main["item_id"]], observed=True).agg(["sum", "size"])
     return {
         (str(name), str(item)): (int(n), int(total))
         for (name, item), n, total in zip(grouped.index, grouped["sum"], grouped["size"], strict=True)
@@ -342,8 +334,7 @@ def tabs(run: OpenRun) -> list[TabLink]:
 
 
 def page_one(run: OpenRun, request: Request, language: str) -> Facts:
-    tab = Tabs(run, language).page_one() if run.has_report else None
-    return {"current": "", "tab": tab}
+    return {"current": "", "tab": Tabs(run, language).page_one() if run.has_report else None}
 
 
 def methodology(run: OpenRun, request: Request, language: str) -> Facts:
@@ -382,18 +373,17 @@ def answer(run: OpenRun, request: Request, language: str) -> Facts:
     try:
         key = Key.parse(request.query_params.get("id", ""))
     except ValueError:
-        raise InputError(
-            "this is no id of an answer: run/arm/methodology/phase/session/round/turn/participant/item"
-        ) from None
+        parts = "run/arm/methodology/phase/session/round/turn/participant/item"
+        raise InputError(f"this is no id of an answer: {parts}") from None
     place = run.table.place_of(key)
     if place is None:
         raise NothingYet(f"run {run.run.run_id} has no answer {str(key)[:300]!r}")
-    (one,) = shown(run, run.table.rows([place]), "", language)
+    (entry,) = shown(run, run.table.rows([place]), "", language)
     sent = requests_behind(run.folder_of(key.run), key)
-    question = _question(run, key, one.wording, language)
+    question = _question(run, key, entry.wording, language)
     alike = Where({"methodology": (key.methodology,), "item_id": (key.item,)})
     return {
-        "current": "answers", "one": one, "question": question, "key": key, "asked": sent, "statuses": STATUS_WORDS,
+        "current": "answers", "one": entry, "question": question, "key": key, "asked": sent, "statuses": STATUS_WORDS,
         "marked": lambda text: marked(text, [key.item]), "same_item": run.answers(alike),
     }  # fmt: skip
 
@@ -402,7 +392,8 @@ def _question(run: OpenRun, key: Key, wording: ItemWording, language: str) -> st
     """As it was asked of this agent."""
     if not wording.is_turn:
         return wording.text
-    lines = (line for _, _, talk in talks_of(run, key.participant, language, key.methodology) for line in talk.lines)
+    talks = talks_of(run, key.methodology, key.participant, language)
+    lines = (line for _, talk in talks for line in talk.lines)
     return next((line.text for line in lines if line.turn == key.turn and not line.participant), wording.text)
 
 
@@ -412,20 +403,20 @@ def _question(run: OpenRun, key: Key, wording: ItemWording, language: str) -> st
 def agents(run: OpenRun, request: Request, language: str) -> Facts:
     words, kind = (request.query_params.get(name, "").strip() for name in ("q", "stakeholder_type"))
     everybody = people(run.run.folder)
-    found = [one for one in everybody if _is_meant(one, words.casefold(), kind)]
+    chosen = [who for who in everybody if _is_meant(who, words.casefold(), kind)]
     counts = run.table.counts("participant", Where()) if run.has_report else {}
-    page = min(page_of(request), max(1, -(-len(found) // PEOPLE_PER_PAGE)))
+    pages = pages_of(len(chosen), PEOPLE_PER_PAGE)
+    page = min(page_of(request), pages)
     return {
-        "current": "agents", "found": found[(page - 1) * PEOPLE_PER_PAGE : page * PEOPLE_PER_PAGE], "total": len(found),
-        "counts": counts, "page": page, "pages": max(1, -(-len(found) // PEOPLE_PER_PAGE)), "words": words,
-        "kind": kind,
-        "kinds": sorted({(one.kind, run.type_name(one.kind)) for one in everybody}, key=lambda one: one[1]),
+        "current": "agents", "found": chosen[(page - 1) * PEOPLE_PER_PAGE : page * PEOPLE_PER_PAGE],
+        "total": len(chosen), "counts": counts, "page": page, "pages": pages, "words": words, "kind": kind,
+        "kinds": sorted({(who.kind, run.type_name(who.kind)) for who in everybody}, key=lambda pair: pair[1]),
         "here": run.at("agents"),
     }  # fmt: skip
 
 
-def _is_meant(one: Person, words: str, kind: str) -> bool:
-    return (not words or words in one.name.casefold() or words in one.id.casefold()) and (not kind or one.kind == kind)
+def _is_meant(who: Person, words: str, kind: str) -> bool:
+    return (not words or words in who.name.casefold() or words in who.id.casefold()) and (not kind or who.kind == kind)
 
 
 def agent(run: OpenRun, request: Request, language: str) -> Facts:
@@ -433,13 +424,14 @@ def agent(run: OpenRun, request: Request, language: str) -> Facts:
     where = Where({"participant": (who.id,)})
     rows = run.table.rows(run.table.places(where)[:MOST_OF_AGENT])
     by_methodology: dict[str, list[Any]] = {}
-    for one in shown(run, rows, "", language):
-        by_methodology.setdefault(str(one.row["methodology"]), []).append(one)
+    for entry in shown(run, rows, "", language):
+        by_methodology.setdefault(str(entry.row["methodology"]), []).append(entry)
     told = Tabs(run, language)
     talks: dict[str, list[Any]] = {}
-    for name, phase, talk in talks_of(run, who.id, language):
-        drawn = told.drawn(talk.graph) if talk.graph is not None else ""
-        talks.setdefault(name, []).append((phase, talk, drawn))
+    for name in run.run.record.methods:
+        for phase, talk in talks_of(run, name, who.id, language):
+            drawn = told.drawn(talk.graph) if talk.graph is not None else ""
+            talks.setdefault(name, []).append((phase, talk, drawn))
     return {
         "current": "agents", "who": who, "digests": digests, "answers": by_methodology, "talks": talks,
         "found": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
@@ -455,7 +447,7 @@ def instruments(run: OpenRun, request: Request, language: str) -> Facts:
 
 
 def compare(run: OpenRun, request: Request, language: str) -> Facts:
-    others = [one for one in run.cache.sandbox.runs(run.sim_id) if one.run_id != run.run.run_id]
+    others = [summary for summary in run.cache.sandbox.runs(run.sim_id) if summary.run_id != run.run.run_id]
     named, page = request.query_params.get("with", ""), page_of(request)
     facts: dict[str, Any] = {
         "current": "compare", "others": others[::-1], "named": named, "here": run.at("compare"), "found": None,
@@ -463,26 +455,26 @@ def compare(run: OpenRun, request: Request, language: str) -> Facts:
     if not named:
         return facts
     other = run.cache.open(run.sim_id, named, run.reader)
-    files = [one.file("exports", "all_responses.csv") for one in (run, other)]
+    files = [side.file("exports", "all_responses.csv") for side in (run, other)]
     key = ("compare", run.run.folder, other.run.folder)
-    found = run.cache.objects.get(key, files, lambda: differences(run, other))
-    pages = max(1, -(-len(found.comparison.values) // DIFFERENT_PER_PAGE))
+    difference = run.cache.objects.get(key, files, lambda: differences(run, other))
+    pages = pages_of(len(difference.comparison.values), DIFFERENT_PER_PAGE)
     page = min(page, pages)
-    rows = found.rows((page - 1) * DIFFERENT_PER_PAGE, DIFFERENT_PER_PAGE)
+    rows = difference.rows((page - 1) * DIFFERENT_PER_PAGE, DIFFERENT_PER_PAGE)
     changed = [
         {
             "wording": run.wording(row["methodology"], row["item_id"]), "row": row,
             "first": _said(run, row, "first", language), "second": _said(run, row, "second", language),
-            "links": [one.at("answer", id=str(Key.of({**row, "run_id": one.run.run_id}))) for one in (run, other)],
+            "links": [side.at("answer", id=str(Key.of({**row, "run_id": side.run.run_id}))) for side in (run, other)],
         }
         for row in rows
     ]  # fmt: skip
-    return {**facts, "found": found, "other": other, "changed": changed, "page": page, "pages": pages}
+    return {**facts, "found": difference, "other": other, "changed": changed, "page": page, "pages": pages}
 
 
 def _said(run: OpenRun, row: Mapping[str, Any], which: str, language: str) -> str:
-    own = {"value": row[f"value_{which}"], "chosen": ""}
-    parts = (given(own, run.wording(row["methodology"], row["item_id"]), language), row[f"text_{which}"])
+    answer = {"value": row[f"value_{which}"], "chosen": ""}
+    parts = (given(answer, run.wording(row["methodology"], row["item_id"]), language), row[f"text_{which}"])
     return " – ".join(str(part) for part in parts if part)
 
 
@@ -498,8 +490,7 @@ def page_of(request: Request) -> int:
     return int(text) if text.isdecimal() and len(text) < 7 else 1
 
 
-# --- What can be taken away from a run's pages: chosen answers as CSV, figures as SVG or PNG, sections, and the run's
-# own files
+# --- What can be taken away from a run's pages: chosen answers as CSV, figures as SVG or PNG, sections, files
 
 
 FORMATS = {
@@ -533,13 +524,12 @@ def drawn_as(picture: Picture, kind: str) -> tuple[bytes, str]:
 
 
 def files_of(run: OpenRun) -> list[tuple[str, list[tuple[str, int]]]]:
-    """(title, [(path, bytes)]) of everything that the run wrote for its readers. Paths are as `open_file` takes
-    them."""
-    found = [("", _listed(run.run.path, ""))]
+    """(title, [(path, bytes)]) of everything that the run wrote for its readers. Paths are as `file_at` takes them."""
+    groups = [("", _listed(run.run.path, ""))]
     for name, title in run.titles.items():
-        own = [one for phase, folder in run.stage_folders(name) for one in _listed(folder, f"{name}/{phase}/")]
-        found.append((title, own))
-    return [(title, files) for title, files in found if files]
+        listed = [file for phase, folder in run.stage_folders(name) for file in _listed(folder, f"{name}/{phase}/")]
+        groups.append((title, listed))
+    return [(title, files) for title, files in groups if files]
 
 
 def _listed(folder: Path, prefix: str) -> list[tuple[str, int]]:

@@ -48,7 +48,7 @@ class Runner:
     def __init__(self, sandbox: PathSandbox, most: int, mask: Mask):
         self._sandbox = sandbox
         self._mask = mask
-        self._tasks = Tasks(sandbox, most=most)
+        self.tasks = Tasks(sandbox, most=most)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="enquete-runs", daemon=True)
         self._followers: set[asyncio.Task[None]] = set()
@@ -62,22 +62,14 @@ class Runner:
     async def operate(self, name: str, given: Mapping[str, Any]) -> dict[str, JsonValue]:
         """An operation, whose runs count among those that this server drives at once. Raises what `operate` raises."""
         root, shelf = self._sandbox.root, self._sandbox.given["shelf"]
-        return await self._there(operate(name, given, root, shelf, self._tasks))
-
-    def driven(self, run_id: str) -> Task | None:
-        """What drives this run right now."""
-        return self._tasks.driven(run_id)
-
-    def driven_in(self, folder: Path) -> Task | None:
-        """What drives the run in this folder right now."""
-        return self._tasks.driven_in(folder)
+        return await self._there(operate(name, given, root, shelf, self.tasks))
 
     async def pause(self, folder: Path) -> bool:
         """Tell the run in this folder to stop after the requests in flight; False where nothing here drives it."""
         return await self._there(self._pause(folder))
 
     async def _pause(self, folder: Path) -> bool:
-        task = self._tasks.driven_in(folder)
+        task = self.tasks.driven_in(folder)
         if task is not None:
             task.pause()
         return task is not None
@@ -93,28 +85,27 @@ class Runner:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def _stop(self) -> None:
-        await self._tasks.close()
+        await self.tasks.close()
         await asyncio.gather(*self._followers)
 
     async def _launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
         if self._closing:
             raise TooManyRuns("this server is being stopped")
-        for attempt in range(TRIES):
+        tries = TRIES
+        while True:
             try:
                 return await self._attempt(sim_id, kind, wanted)
-            except (TooManyRuns, StillPausing):
-                raise
-            except RunLocked:
-                if attempt == TRIES - 1:
+            except RunLocked as fault:
+                tries -= 1
+                if not tries or isinstance(fault, TooManyRuns | StillPausing):
                     raise
-        raise AssertionError("unreachable")
 
     async def _attempt(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
         simulation = await run_in_thread(lambda: self._sandbox.simulation(sim_id))
         if wanted.token is None:
-            task = await self._tasks.start(sim_id, **wanted.request)
+            task = await self.tasks.start(sim_id, **wanted.request)
         else:
-            task = await self._tasks.resume(wanted.token, sim=sim_id, **wanted.request)
+            task = await self.tasks.resume(wanted.token, sim=sim_id, **wanted.request)
         run = await task.wait(AT_ONCE_S)
         if run is None:
             self._follow(simulation, task, TaskFile(task_id=task.run_id, sim_id=sim_id, kind=kind, started_at=now()))
@@ -126,13 +117,11 @@ class Runner:
         follower.add_done_callback(self._followers.discard)
 
     async def _followed(self, simulation: Path, task: Task, file: TaskFile) -> None:
-        """Write down that the run goes on, and later that it ended. A disk that refuses is no reason to stop the
-        run."""
+        """Write down that the run goes on, and later that it ended. A disk that refuses does not stop the run."""
         error, status = "", ""
         try:
             write_task(simulation, file)
-            run = await task.wait()
-            status = run.status if run is not None else ""
+            status = (await task.end()).status
             log.info("run %s of %s: %s", file.task_id, file.sim_id, status)
         except EnqueteError as fault:
             error = self._mask(fault.fact)

@@ -1,5 +1,4 @@
-"""Who may speak to the server, from where, and how much at once: checked before any path is looked at; and how a
-browser signs in."""
+"""Who may speak to the server, from where, and how much at once, before any path is read; how a browser signs in."""
 
 from __future__ import annotations
 
@@ -68,9 +67,8 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if self._going_on > self._settings.most_requests:
-            return self._refused(
-                scope, 503, "Busy", f"more than {self._settings.most_requests} requests at once", retry_after_s=1
-            )
+            message = f"more than {self._settings.most_requests} requests at once"
+            return self._refused(scope, 503, "Busy", message, retry_after_s=1)
         return (
             self._of_host(scope, headers)
             or self._of_origin(scope, headers)
@@ -82,23 +80,24 @@ class Guard:
         given = headers.getlist("host")
         if len(given) == 1 and _name(given[0]) in self._settings.hosts:
             return None
-        return self._refused(
-            scope, 421, "WrongHost", "the Host header names another server; names are allowed with --allow-host"
-        )
+        message = "the Host header names another server; names are allowed with --allow-host"
+        return self._refused(scope, 421, "WrongHost", message)
 
     def _of_origin(self, scope: Scope, headers: Headers) -> Response | None:
         """A page of another site in a browser on this machine must not call the server: not even blindly. What a
         browser does to a form or with its cookie says where it comes from."""
         origin = headers.get("origin")
-        own = tuple(f"{scheme}://{headers['host']}" for scheme in ("http", "https"))  # a proxy may speak https for us
+        here = tuple(f"{scheme}://{headers['host']}" for scheme in ("http", "https"))  # a proxy may speak https for us
         page = self._is_page(scope["path"])
-        if origin is None and scope["method"] not in SAFE_METHODS and (page or self._comes_by_cookie(headers)):
+        by_cookie = self._token is not None and "cookie" in headers and not self._has_token(headers)
+        if origin is None and scope["method"] not in SAFE_METHODS and (page or by_cookie):
             return self._refused(scope, 403, "WrongOrigin", "a browser's request has to say from which page it comes")
-        if origin is None or origin in (own if page else (*own, *self._settings.allow_origins)):
+        if origin is None or origin in (here if page else (*here, *self._settings.allow_origins)):
             return None
         if self._settings.local_origins and _is_page_of(origin, self._settings.hosts):
             return None
-        return self._refused(scope, 403, "WrongOrigin", _of_wrong_origin(origin))
+        admit = f"; enquete serve --allow-origin {origin} admits it" if _ORIGIN.fullmatch(origin) else ""
+        return self._refused(scope, 403, "WrongOrigin", f"a web page of another origin may not call this server{admit}")
 
     def _of_token(self, scope: Scope, headers: Headers) -> Response | None:
         """A browser sends no token with the question whether it may ask (OPTIONS), and no path answers that one."""
@@ -113,9 +112,6 @@ class Guard:
         response = failed(401, problem_of(Unauthorised("a token is needed")))
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
-
-    def _comes_by_cookie(self, headers: Headers) -> bool:
-        return self._token is not None and "cookie" in headers and not self._has_token(headers)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | Response:
         """The body, or the answer to one that is too large or does not come. Chunked ones have no length to go by."""
@@ -187,14 +183,7 @@ def _with_safe_headers(send: Send) -> Send:
     return with_headers
 
 
-def _of_wrong_origin(origin: str) -> str:
-    """With the flag that admits it, where it names a page that could be admitted."""
-    admit = f"; enquete serve --allow-origin {origin} admits it" if _ORIGIN.fullmatch(origin) else ""
-    return f"a web page of another origin may not call this server{admit}"
-
-
-# --- How a browser shows that it may: it can send no Bearer header, so a form takes the token and a cookie stands for
-# it
+# --- How a browser shows that it may: it can send no Bearer header, so a form takes the token, and then a cookie
 
 
 COOKIE = "enquete_session"

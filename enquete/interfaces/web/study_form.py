@@ -1,5 +1,4 @@
-"""The form that begins a run: what can be chosen, made of RunRequest's fields, and the request that a filled-in form
-means."""
+"""The form that begins a run: what can be chosen, made of RunRequest's fields, and the request that it means."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ SPELLED: Mapping[str, Any] = {"boolean": {"true": True, "false": False}.__getite
 
 @dataclass(frozen=True)
 class Field:
-    """One input. kind: flag, choice, many (of options), number, text or words (lines of it). default: what holds where
-    it is left empty."""
+    """One input. kind: flag, choice, many (of options), number, text or words (lines of it). default: if left empty."""
 
     name: str
     label: str
@@ -60,9 +58,8 @@ def schema_of(model: type[BaseModel]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def fields_for(model: type[BaseModel], names: Iterable[str], prefix: str = "") -> list[Field]:
-    """In this order; what a form cannot say is left out: what is no single value and no list of words, such as a
-    mapping."""
-    made = []
+    """In this order, without what a form cannot say: no single value and no list of words, such as a mapping."""
+    fields = []
     for name in names:
         schema, info = schema_of(model).get(name, {}), model.model_fields[name]
         inner = schema.get("items", schema)
@@ -74,30 +71,22 @@ def fields_for(model: type[BaseModel], names: Iterable[str], prefix: str = "") -
             continue
         bounds = (schema.get(end, schema.get(f"exclusive{end.capitalize()}")) for end in ("minimum", "maximum"))
         least, most = (None if bound is None else float(bound) for bound in bounds)
-        default = (
-            info.default if isinstance(info.default, bool | int | float | str) and info.default is not False else ""
-        )
-        label, is_whole = name.replace("_", " "), schema.get("type") == "integer"
-        made.append(
+        is_plain = isinstance(info.default, bool | int | float | str) and info.default is not False
+        fields.append(
             Field(
-                prefix + name,
-                label,
-                kind,
-                meaning(name, info),
-                options,
-                least,
-                most,
-                is_whole,
-                str(default),
-                info.is_required() and not prefix,  # a setting of a method that is not asked must not be filled in
-            )
-        )
-    return made
+                prefix + name, name.replace("_", " "), kind, meaning(name, info), options, least, most,
+                whole=schema.get("type") == "integer", default=str(info.default) if is_plain else "",
+                required=info.is_required() and not prefix,  # of a method that is not asked nothing must be filled in
+            ),
+        )  # fmt: skip
+    return fields
 
 
 def labelled(fields: Iterable[Field], labels: Mapping[str, str], language: str) -> list[Field]:
     """With what their methodology calls them."""
-    return [replace(one, label=tell(labels[one.name], language)) if one.name in labels else one for one in fields]
+    return [
+        replace(field, label=tell(labels[field.name], language)) if field.name in labels else field for field in fields
+    ]
 
 
 def is_list(name: str) -> bool:
@@ -105,17 +94,16 @@ def is_list(name: str) -> bool:
     return schema_of(RunRequest).get(name, {}).get("type") == "array"
 
 
-def typed(settings: type[BaseModel], name: str, said: str) -> Any:
+def typed(settings: type[BaseModel], name: str, text: str) -> Any:
     """A setting as its model reads it; what it cannot read stays a text, which the run refuses in its own words."""
     try:
-        return SPELLED.get(schema_of(settings).get(name, {}).get("type", ""), str)(said)
+        return SPELLED.get(schema_of(settings).get(name, {}).get("type", ""), str)(text)
     except (KeyError, ValueError):
-        return said
+        return text
 
 
 ASKED_FIRST = ("methods", "instruments", "settings", "pack", "language", "respondent", "model", "budget_tokens",
-    "budget_usd",
-               "types", "where", "sample", "stratify")  # fmt: skip
+               "budget_usd", "types", "where", "sample", "stratify")  # fmt: skip
 """What has a place of its own in the form."""
 SAID_LATER = ("confirm", "fit")
 """What is only asked once the estimate is there."""
@@ -164,68 +152,66 @@ def choices(shelf: Path, language: str) -> Choices:
 
 
 def _methods(shelf: Path, language: str) -> list[Method]:
-    own = own_instruments(shelf, language)
-    shipped = {one.methodology: one for one in shipped_instruments(language) if one.languages}
-    found = []
-    for name, one in methodologies().items():
-        files = [file for file in own if file.methodology == name and not file.problem]
+    on_shelf = own_instruments(shelf, language)
+    shipped = {known.methodology: known for known in shipped_instruments(language) if known.languages}
+    methods = []
+    for name, method in methodologies().items():
+        files = [file for file in on_shelf if file.methodology == name and not file.problem]
         if name in shipped or files:
-            names = [key for key in one.settings.model_fields if key not in FILLED_IN]
-            fields = fields_for(one.settings, names, f"{SETTING}{name}.")
-            found.append(Method(name, tell(one.title, language), shipped.get(name), files, one.default, fields))
-    return found
+            names = [key for key in method.settings.model_fields if key not in FILLED_IN]
+            fields = fields_for(method.settings, names, f"{SETTING}{name}.")
+            methods.append(Method(name, tell(method.title, language), shipped.get(name), files, method.default, fields))
+    return methods
 
 
 def request_of(fields: Fields) -> dict[str, Any]:
     """The façade's arguments that a filled-in form means; what was left empty is not said. Raises SettingsError."""
-    said: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, value in ((name, value.strip()) for name, value in fields):
         if value == "":
             continue
         if name.startswith(INSTRUMENT):
-            said.setdefault("instruments", {})[name.removeprefix(INSTRUMENT)] = value
+            arguments.setdefault("instruments", {})[name.removeprefix(INSTRUMENT)] = value
         elif name.startswith(SETTING):
             method, _, key = name.removeprefix(SETTING).partition(".")
             if method in methodologies():
-                said.setdefault("settings", {}).setdefault(method, {})[key] = typed(
-                    methodologies()[method].settings, key, value
-                )
+                setting = typed(methodologies()[method].settings, key, value)
+                arguments.setdefault("settings", {}).setdefault(method, {})[key] = setting
         elif name in STARTING:
-            _say(said, name, value)
-    if not said.get("methods") and not dict(fields).get("methodology"):
+            _say(arguments, name, value)
+    if not arguments.get("methods") and not dict(fields).get("methodology"):
         raise SettingsError(f"methods: none is ticked; tick at least one of {', '.join(methodologies())}")
-    _of_those_asked(said)
-    return validated(PostBody, said).request()
+    _of_those_asked(arguments)
+    return validated(PostBody, arguments).request()
 
 
-def _say(said: dict[str, Any], name: str, value: str) -> None:
+def _say(arguments: dict[str, Any], name: str, value: str) -> None:
     if not is_list(name):
-        said[name] = "".join(value.split()) if name.startswith("budget") else value
+        arguments[name] = "".join(value.split()) if name.startswith("budget") else value
     elif name in ("methods", "types", "probes"):
-        said.setdefault(name, []).append(value)
+        arguments.setdefault(name, []).append(value)
     else:  # words in one line
-        said[name] = words_of(value)
+        arguments[name] = words_of(value)
 
 
 def words_of(line: str) -> list[str]:
     return [word for part in line.split(",") if (word := part.strip())]
 
 
-def _of_those_asked(said: dict[str, Any]) -> None:
+def _of_those_asked(arguments: dict[str, Any]) -> None:
     """A file or a setting of a methodology that was not chosen is not meant."""
     for name in ("instruments", "settings"):
-        kept = {method: value for method, value in said.get(name, {}).items() if method in said.get("methods", ())}
-        said.pop(name, None)
-        if kept:
-            said[name] = kept
+        by_method, methods = arguments.pop(name, {}), arguments.get("methods", ())
+        if kept := {method: value for method, value in by_method.items() if method in methods}:
+            arguments[name] = kept
 
 
 def values_of(fields: Fields) -> dict[str, list[str]]:
     """What was said, to fill the form in again."""
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for name, value in fields:
-        found.setdefault(name, []).append(value)
-    return found
+        values.setdefault(name, []).append(value)
+    return values
 
 
 # --- What a form says
@@ -247,10 +233,10 @@ async def form_of(request: Request) -> dict[str, str]:
     return dict(await fields_of(request))
 
 
-def validated(body: type[M], said: dict[str, Any]) -> M:
+def validated(body: type[M], fields: dict[str, Any]) -> M:
     """Raises SettingsError naming each field that is wrong."""
     try:
-        return body.model_validate(said)
+        return body.model_validate(fields)
     except ValidationError as error:
-        wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        wrong = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
         raise SettingsError("; ".join(wrong)) from None
