@@ -66,7 +66,11 @@ class DelphiDimension(Part):
         if not description:
             template = re.sub(r"\s*\(\{description\}\)|\s*\{description\}", "", template)
         # One pass, so that braces in a theme found by a model are never read as a placeholder.
-        return re.sub(r"\{(theme|description)\}", lambda found: label if found[1] == "theme" else description, template)
+        return re.sub(
+            r"\{(theme|description)\}",
+            lambda placeholder: label if placeholder[1] == "theme" else description,
+            template,
+        )
 
 
 class Disagreement(Part):
@@ -271,8 +275,8 @@ def draft(material: Material) -> Mapping[str, str]:
             "en_until": material.horizon.until("en"),
         }
         wanted = WANTED.format(about=theme.label if theme else material.topic, what=what.format(**told))
-        said = material.write(
+        question = material.write(
             Slot(f"delphi/{name}", wanted, german.format(**told), english.format(**told), "question", theme)
         )
-        lines.append(f"  # from: {said.source}\n  - question_id: {name}\n{said.lines('    ')}")
+        lines.append(f"  # from: {question.source}\n  - question_id: {name}\n{question.lines('    ')}")
     return {"delphi.yaml": f"{head(material, 'delphi', 'Delphi', 'Delphi')}questions:\n{''.join(lines)}"}

@@ -247,7 +247,7 @@ class Starting(InTable):
     @property
     def seats(self) -> list[Seat]:
         """Who is named, in the order of speaking: agents, then personas."""
-        return [*(Seat(name=one) if isinstance(one, str) else one for one in self.agents), *self.personas]
+        return [*(Seat(name=seat) if isinstance(seat, str) else seat for seat in self.agents), *self.personas]
 
 
 class Continuing(InTable):
@@ -334,8 +334,8 @@ class OpenTable:
     def switches(self) -> list[JsonValue]:
         """Where a model was given up for the one that stood by for it, and why."""
         pinned = self.held.pinned
-        found: list[Any] = [pinned[name] for name in sorted(pinned) if name.startswith(SWITCHED)]
-        return [{"name": self.name(one["participant"]), **one} for one in found]
+        switches: list[Any] = [pinned[name] for name in sorted(pinned) if name.startswith(SWITCHED)]
+        return [{"name": self.name(switch["participant"]), **switch} for switch in switches]
 
     def _by(self, turn: RoundtableTurn) -> str:
         return (
@@ -407,8 +407,8 @@ class OpenTable:
         weighed = next((turn.weighed for turn in reversed(talk.turns) if turn.weighed), None)
         if weighed is not None and weighed.analysed.get("basis") == MEANING:
             told["evidence"]["by_meaning"] = self.meaning(talk, weighed)
-        for one in told["agent_responses"]:
-            one["name"] = self.name(one["participant"])
+        for response in told["agent_responses"]:
+            response["name"] = self.name(response["participant"])
         return told
 
     def meaning(self, talk: Discussion, weighed: Weighed) -> dict[str, JsonValue]:
@@ -419,7 +419,7 @@ class OpenTable:
         groups: dict[str, list[str]] = {}
         for number, camp in read["camp_of"].items():
             groups.setdefault(str(camp), []).append(number)
-        found: list[JsonValue] = [
+        camps: list[JsonValue] = [
             {"position": read.get("says", {}).get(camp, ""), "held_by": [names[number] for number in members],
              "quotes": {names[number]: read["quotes"][number] for number in members if number in read.get("quotes",
                  {})}}
@@ -427,7 +427,7 @@ class OpenTable:
         ]  # fmt: skip
         rule = read["rule"]
         return {
-            "by": read["by"], "agreement": read["agreement"], "groups": found,
+            "by": read["by"], "agreement": read["agreement"], "groups": camps,
             "rule": {"agreement": rule["agreement"], "positions": len(set(rule["camp_of"].values())),
                 "differs": rule.get("differs")},
         }  # fmt: skip
@@ -443,10 +443,10 @@ class OpenTable:
 
     def brief(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
         """One answer in a few lines."""
-        said = turn.response
+        response = turn.response
         return {
-            **self.speaker(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
-            "key_points": list(said.key_points), "violations": len(said.violations),
+            **self.speaker(turn), "stance": response.stance, "confidence": response.confidence, "position": response.position,
+            "key_points": list(response.key_points), "violations": len(response.violations),
         }  # fmt: skip
 
     def detail(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
@@ -454,7 +454,7 @@ class OpenTable:
         return {
             **self.speaker(turn), "round": stage_of(turn), "status": turn.status,
             **turn.response.model_dump(mode="json"),
-            "retried": turn.retried, "slips": [one.model_dump(mode="json") for one in turn.slips],
+            "retried": turn.retried, "slips": [slip.model_dump(mode="json") for slip in turn.slips],
             "ratings": dict(turn.ratings), "ranking": list(turn.ranking),
         }  # fmt: skip
 
@@ -509,10 +509,10 @@ def _cut(value: JsonValue | Mapping[str, JsonValue], chars: int, entries: int) -
     if isinstance(value, str):
         return value if len(value) <= chars else f"{value[: chars - 1]}…"
     if isinstance(value, Mapping):
-        return {key: _cut(one, chars, entries) for key, one in value.items()}
+        return {key: _cut(part, chars, entries) for key, part in value.items()}
     if isinstance(value, list):
         more = [f"… {len(value) - entries} more"] if len(value) > entries and isinstance(value[0], str) else []
-        return [*(_cut(one, chars, entries) for one in value[:entries]), *more]
+        return [*(_cut(part, chars, entries) for part in value[:entries]), *more]
     return value
 
 
@@ -531,7 +531,7 @@ def stages(talk: Discussion) -> list[Stage]:
 def said_in(talk: Discussion, stage: Stage | None) -> tuple[Stage, list[RoundtableTurn]]:
     """None: in the last round, else privately before. Raises InputError where nobody has spoken in it."""
     known = stages(talk)
-    last: Stage = next((one for one in reversed(known) if isinstance(one, int)), "before")
+    last: Stage = next((stage for stage in reversed(known) if isinstance(stage, int)), "before")
     stage = last if stage is None else stage
     turns = [turn for turn in talk.spoken if stage_of(turn) == stage]
     if not turns:
@@ -541,7 +541,7 @@ def said_in(talk: Discussion, stage: Stage | None) -> tuple[Stage, list[Roundtab
 
 
 def remark_of(talk: Discussion, stage: Stage) -> str:
-    return "\n".join(one.answer for one in talk.remarks if one.round == stage and one.answer)
+    return "\n".join(remark.answer for remark in talk.remarks if remark.round == stage and remark.answer)
 
 
 async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
@@ -585,10 +585,12 @@ async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValu
     stage, turns = said_in(talk, asked.round)
     for turn in turns:
         if asked.agent in (turn.participant, table.name(turn.participant), str(turn.number)):
-            said = table.detail(turn)
-            person = said["answered_by"] == "person"
+            detail = table.detail(turn)
+            person = detail["answered_by"] == "person"
             by = ("human", "person") if person else (run.respondent, table.model_of(turn))
-            return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **authorship(*by, run.language), **said})
+            return fitted(
+                {"roundtable_id": table.kept.id, "group": talk.unit, **authorship(*by, run.language), **detail}
+            )
     names = ", ".join(f"{table.name(turn.participant)} ({turn.number})" for turn in turns)
     raise InputError(f"nobody called {asked.agent!r} spoke in round {stage} of {talk.unit}; who did: {names}")
 
@@ -601,7 +603,7 @@ async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]
     whole: dict[str, Any] = {
         "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
         "language": run.language, "begun_at": table.kept.begun_at, "status": run.status, **table.authorship,
-        "runs": [*(one for one in table.kept.replaced if one != run.run), run.run],
+        "runs": [*(earlier for earlier in table.kept.replaced if earlier != run.run), run.run],
         "groups": [_group(table, talk) for talk in table.groups],
     }  # fmt: skip
     if markdown:
@@ -657,15 +659,15 @@ async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
 
 async def _started(port: Port, tables: RoundtableStore, asked: Starting) -> OpenTable:
     """The roundtable of this name, with a run; begun where there is none. Raises InputError where it is another one."""
-    found = tables.find(asked.roundtable_id)
+    table = tables.find(asked.roundtable_id)
     given = asked.model_dump(mode="json", exclude={"roundtable_id", "budget_tokens", "confirm"})
-    if found is not None and found.kept.asked != given:
+    if table is not None and table.kept.asked != given:
         raise InputError(
             f"{asked.roundtable_id}: there is one on other terms; choose another roundtable_id, or go on with it by "
             f"continue_roundtable"
         )
-    if found is not None and found.standing is not None:
-        return found
+    if table is not None and table.standing is not None:
+        return table
     tables.keep(
         asked.roundtable_id,
         RoundtableRecord(
@@ -698,7 +700,7 @@ def _require_seats(asked: Starting) -> None:
             "who discusses? Name either sim_id (its agents) or personas; or both with `agents`, at whose table the "
             "personas sit"
         )
-    named = [one.name for one in asked.seats]
+    named = [seat.name for seat in asked.seats]
     if named and len(set(named)) < max(LEAST_SIZE, len(named)):
         raise InputError(
             f"a group has {LEAST_SIZE} to {MOST_SIZE} participants of different names; got {', '.join(named)}"
@@ -708,12 +710,12 @@ def _require_seats(asked: Starting) -> None:
     unfit = [name for name in named if not _fits(name)]
     if unfit:
         raise InputError(f"{unfit[0]!r}: a name without commas, semicolons and (but in ids, agent:…) colons, please")
-    for one in asked.personas:
-        if not (one.persona or one.model or one.name in asked.people):
+    for guest in asked.personas:
+        if not (guest.persona or guest.model or guest.name in asked.people):
             raise InputError(
-                f"personas: say in prose who {one.name} is, name them in people, or name the model that takes part"
+                f"personas: say in prose who {guest.name} is, name them in people, or name the model that takes part"
             )
-    modelled = [one.name for one in asked.seats if one.in_order]
+    modelled = [seat.name for seat in asked.seats if seat.in_order]
     if human := [name for name in modelled if name in asked.people]:
         raise InputError(f"{human[0]}: a person's seat has no model; leave it out of people, or the model out")
     if modelled and asked.synthetic:
@@ -728,11 +730,11 @@ def _seating(asked: Starting, folder: Path) -> dict[str, Any]:
     """The settings that say who sits where; personas are filed as a population."""
     if asked.personas and not asked.sim_id:
         (folder / PEOPLE).write_text(json.dumps(_guests(asked), ensure_ascii=False), "utf-8")
-    named = [one.name for one in asked.seats]
+    named = [seat.name for seat in asked.seats]
     if named:
         seats = [
-            one.model_dump(mode="json", exclude={"persona", "type"}, exclude_defaults=True)
-            for one in asked.seats if one.in_order
+            seat.model_dump(mode="json", exclude={"persona", "type"}, exclude_defaults=True)
+            for seat in asked.seats if seat.in_order
         ]  # fmt: skip
         return {
             "compose": "hand", "members": ", ".join(named), "size": len(named), **({"seats": seats} if seats else {}),
@@ -744,8 +746,8 @@ def _guests(asked: Starting) -> list[dict[str, str]]:
     """Whose seat is a bare model's gets no role to play."""
     alone = tell(AS_ITSELF, asked.language)
     return [
-        {"name": one.name, "persona": one.persona or (alone if one.model else "–"), "type": one.type}
-        for one in asked.personas
+        {"name": guest.name, "persona": guest.persona or (alone if guest.model else "–"), "type": guest.type}
+        for guest in asked.personas
     ]
 
 
@@ -755,8 +757,8 @@ def _answering(asked: Starting) -> dict[str, Any]:
         return {"respondent": "synthetic"}
     if asked.model:
         return {"model": asked.model}
-    seats = [one for one in asked.seats if one.name not in asked.people]
-    if not seats or any(not one.model for one in seats):
+    seats = [seat for seat in asked.seats if seat.name not in asked.people]
+    if not seats or any(not seat.model for seat in seats):
         return {}
     first = seats[0]
     if not (first.base_url or first.key_variable):
@@ -768,15 +770,15 @@ def _answering(asked: Starting) -> dict[str, Any]:
 async def _begin(
     port: Port, asked: Starting, folder: Path, settings: dict[str, Any], budget: int | None, confirm: bool
 ) -> None:
-    own = {
+    discussion = {
         "mode": asked.mode, "question": asked.question, "rounds": asked.rounds, "private": asked.private,
-        **({"documents": [one.model_dump() for one in asked.documents]} if asked.documents else {}),
+        **({"documents": [document.model_dump() for document in asked.documents]} if asked.documents else {}),
         **({"agreement": asked.agreement} if asked.agreement != "words" else {}),
         "steering": asked.steering, "people": "; ".join(asked.people), "cast": asked.cast, **settings,
     }  # fmt: skip
-    given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: own}, "language": asked.language}
+    given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: discussion}, "language": asked.language}
     if asked.agents:
-        given["agents"] = [one if isinstance(one, str) else one.name for one in asked.agents]
+        given["agents"] = [agent if isinstance(agent, str) else agent.name for agent in asked.agents]
     if asked.sim_id and asked.personas:
         given["guests"] = _guests(asked)
     given |= _answering(asked)
@@ -814,7 +816,7 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
         raise InputError("rounds: the discussion is not over yet; go on without them, and ask for further ones then")
     for name, answers in asked.answers.items():
         submitted = [given for who, given in run.submitted.items() if table.name(who) == name]
-        if answers not in [{plain(item): one for item, one in given.items()} for given in submitted]:
+        if answers not in [{plain(item): answer for item, answer in given.items()} for given in submitted]:
             await port.submit(table.sim, run.run, _by_item(table, name, answers), who=_waiting(table, name), **place)
     due = table.wordless
     if asked.remark and any(run.pinned.get(talk.word_name) == asked.remark for talk in table.groups):
@@ -884,26 +886,26 @@ async def get_thoughts(port: Port, asked: Participating) -> dict[str, JsonValue]
     confidence, where it moved, and which argument moved it."""
     table = RoundtableStore(port).table(asked.roundtable_id)
     talk = table.group(asked.group)
-    own = [turn for turn in talk.spoken if turn.participant == _participant(table, talk, asked.agent)]
+    turns = [turn for turn in talk.spoken if turn.participant == _participant(table, talk, asked.agent)]
     thoughts: list[JsonValue] = []
     before: RoundtableTurn | None = None
-    for turn in own:
-        said = turn.response
-        kept = likeness(before.response, said) if before is not None else None
+    for turn in turns:
+        response = turn.response
+        kept = likeness(before.response, response) if before is not None else None
         thoughts.append({
-            "round": stage_of(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
-            "reasoning": said.reasoning, "key_points": list(said.key_points), "sections": dict(said.sections),
+            "round": stage_of(turn), "stance": response.stance, "confidence": response.confidence, "position": response.position,
+            "reasoning": response.reasoning, "key_points": list(response.key_points), "sections": dict(response.sections),
             **({"model": table.model_of(turn)} if table.settings.seats else {}),
             "likeness_to_own_last": kept,
-            "another_stance": bool(before and said.stance and said.stance != before.response.stance),
+            "another_stance": bool(before and response.stance and response.stance != before.response.stance),
         })  # fmt: skip
         before = turn
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship,
-        **(table.speaker(own[0]) if own else {}),
-        "confidence": {str(stage_of(turn)): turn.response.confidence for turn in own},
-        "stances": {str(stage_of(turn)): turn.response.stance for turn in own},
-        "moved_by": next((turn.response.sections["moved_by"] for turn in own if "moved_by" in turn.response.sections),
+        **(table.speaker(turns[0]) if turns else {}),
+        "confidence": {str(stage_of(turn)): turn.response.confidence for turn in turns},
+        "stances": {str(stage_of(turn)): turn.response.stance for turn in turns},
+        "moved_by": next((turn.response.sections["moved_by"] for turn in turns if "moved_by" in turn.response.sections),
             ""),
         "thoughts": thoughts,
     })  # fmt: skip
@@ -916,25 +918,25 @@ async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
     talk, run = table.group(asked.group), table.held
     who = _participant(table, talk, asked.agent) if asked.agent else ""
     known = [
-        one
-        for one in claims(talk, run.names, run.memories, table.settings.documents)
-        if who in ("", one.participant) and asked.round in (None, one.round)
+        claim
+        for claim in claims(talk, run.names, run.memories, table.settings.documents)
+        if who in ("", claim.participant) and asked.round in (None, claim.round)
     ]
-    kinds = Counter[str](support.kind for one in known for support in one.rests_on)
+    kinds = Counter[str](support.kind for claim in known for support in claim.rests_on)
     cited = Counter(
-        (support.kind, support.where, support.said) for one in known for support in one.rests_on if support.said
+        (support.kind, support.where, support.said) for claim in known for support in claim.rests_on if support.said
     )
     told: list[JsonValue] = [
-        {"name": table.name(one.participant), "round": one.round, "turn": one.turn, "claim": one.claim,
-         "rests_on": [support.model_dump(exclude_defaults=True) for support in one.rests_on]}
-        for one in known
+        {"name": table.name(claim.participant), "round": claim.round, "turn": claim.turn, "claim": claim.claim,
+         "rests_on": [support.model_dump(exclude_defaults=True) for support in claim.rests_on]}
+        for claim in known
     ]  # fmt: skip
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, "matched_by": "words",
         "claims": len(known),
-        "only_said": sum(not one.rests_on for one in known), "kinds": {**kinds},
-        "citations": [{"kind": kind, "where": where, "said": said,
-            "claims": n} for (kind, where, said), n in cited.most_common()],
+        "only_said": sum(not claim.rests_on for claim in known), "kinds": {**kinds},
+        "citations": [{"kind": kind, "where": where, "said": text,
+            "claims": n} for (kind, where, text), n in cited.most_common()],
         "rests_on": told,
     })  # fmt: skip
 
@@ -983,7 +985,7 @@ def _by_rule(table: OpenTable, talk: Discussion) -> DiscussionSynthesis:
         ]
         for group in (decision.held_by, decision.not_held_by)
     )  # fmt: skip
-    moved = [one for one in layers.agent_responses if one.confidence_change]
+    moved = [response for response in layers.agent_responses if response.confidence_change]
     language = table.held.language
     return DiscussionSynthesis(
         common_ground=held[:MOST_POINTS] if len(held) > 1 else [], differences=others[:MOST_POINTS],
@@ -1058,26 +1060,26 @@ async def _ask(port: Port, table: OpenTable, question: str) -> None:
 async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
     """Which roundtables there are, the latest change first: question, status, and each one's first decision."""
     tables = RoundtableStore(port)
-    found: list[JsonValue] = []
+    listed: list[JsonValue] = []
     known = tables.known()
     for name in known:
         try:
             table = tables.find(name)
         except EnqueteError:  # the others are there all the same
-            found.append({"roundtable_id": name, "status": "unreadable; get_consensus says why"})
+            listed.append({"roundtable_id": name, "status": "unreadable; get_consensus says why"})
             continue
         if table is None or asked.query.lower() not in f"{name} {table.kept.question}".lower():
             continue
         groups = table.groups if table.standing else []
-        found.append({
+        listed.append({
             "roundtable_id": name, "question": table.kept.question, "mode": table.kept.mode,
             "begun_at": table.kept.begun_at,
             "status": table.standing.status if table.standing else "not begun", "groups": len(groups),
             "first": table.digest(groups[0]) if groups else None, **(table.authorship if table.standing else {}),
         })  # fmt: skip
-        if len(found) == LISTED:
+        if len(listed) == LISTED:
             break
-    return fitted({"roundtables": found, "known": len(known)})
+    return fitted({"roundtables": listed, "known": len(known)})
 
 
 AT_THE_CAP = "or with confirm=true: it then pauses at the cap, and continue_roundtable goes on with it"

@@ -94,8 +94,8 @@ def key_points(context: Context, upto: int) -> str:
     lines = []
     for number, voices in sorted(context.rounds.items()):
         for voice in voices if number <= upto else ():
-            said = voice.response
-            points = "; ".join(said.key_points[:MOST_POINTS]) or " ".join(said.position.split()) or "–"
+            response = voice.response
+            points = "; ".join(response.key_points[:MOST_POINTS]) or " ".join(response.position.split()) or "–"
             lines.append(f"{number}. {voice.label}: {points}")
     return "\n".join(lines)
 
@@ -164,7 +164,7 @@ def _response(heard: Mapping[str, Answer]) -> Response:
         position=text.get("position", ""), reasoning=text.get("reasoning", ""), confidence=confidence,
         raw_confidence=raw if outside else None, stance=next((one for one in STANCES if one == stance), ""),
         key_points=points, citations=citations,
-        sections={name: said for name, said in text.items() if name not in FIXED or name == "moved_by"},
+        sections={name: words for name, words in text.items() if name not in FIXED or name == "moved_by"},
     )  # fmt: skip
 
 
@@ -273,46 +273,49 @@ class DiscussionTable:
             ),
             instruction=instruction,
             items=items,
-            quoted=(*((one.title, one.text) for one in self.settings.documents), *self.rendered(context)),
+            quoted=(
+                *((document.title, document.text) for document in self.settings.documents),
+                *self.rendered(context),
+            ),
             in_order=words.in_order or not private,
             by_person=self.settings.seats_person(self.interview_context.participant(asked.participant)),
             models=self.settings.models_of(self.interview_context.participant(asked.participant)),
         )
 
-    def again(self, block: Block, said: str, violations: Sequence[Violation]) -> Block:
+    def again(self, block: Block, answer: str, violations: Sequence[Violation]) -> Block:
         """The same turn once more, with what was expected and what was found in one's own answer."""
         words, language = self.instrument, self.interview_context.language
-        wanted = "\n".join(f"- {self._wanted(one)}" for one in violations)
+        wanted = "\n".join(f"- {self._wanted(violation)}" for violation in violations)
         return block.model_copy(
             update={
                 "key": block.key._replace(part="again"),
                 "instruction": f"{block.instruction}\n\n{words.instruction.again.in_(language)}\n{wanted}",
                 "items": tuple(item.model_copy(update={"id": AGAIN + item.id}) for item in block.items),
-                "quoted": (*block.quoted, *(((words.headings.answer.in_(language), said),) if said else ())),
+                "quoted": (*block.quoted, *(((words.headings.answer.in_(language), answer),) if answer else ())),
             }
         )
 
-    def _wanted(self, one: Violation) -> str:
+    def _wanted(self, violation: Violation) -> str:
         words, language = self.instrument, self.interview_context.language
-        own = {name: text.in_(language) for name, text in words.items if isinstance(text, Text)}
-        part = {**own, **self.mode.titles(language)}.get(one.part, one.part)
+        labels = {name: text.in_(language) for name, text in words.items if isinstance(text, Text)}
+        part = {**labels, **self.mode.titles(language)}.get(violation.part, violation.part)
         stances = {str(option.value): option.label for option in words.stance_options(language)}
-        expected, actual = (stances.get(said, said) for said in (one.expected, one.actual))
-        text: str = getattr(words.broken, one.check).in_(language)
+        expected, actual = (stances.get(stance, stance) for stance in (violation.expected, violation.actual))
+        text: str = getattr(words.broken, violation.check).in_(language)
         return text.replace("{part}", part).replace("{expected}", expected).replace("{actual}", actual or "–")
 
     # --- what was answered -------------------------------------------------------------------------------------------
 
-    def turn(self, asked: Asked, said: Utterance) -> RoundtableTurn:
+    def turn(self, asked: Asked, utterance: Utterance) -> RoundtableTurn:
         """An answer as a turn, with what it does not keep to."""
         private, context = is_private(asked, self.talk), self.context(asked)
-        heard = {plain(answer.item): answer for answer in said.answers if answer.status in RESPONDED}
-        missing = tuple(plain(answer.item) for answer in said.answers if answer.status not in RESPONDED)
+        heard = {plain(answer.item): answer for answer in utterance.answers if answer.status in RESPONDED}
+        missing = tuple(plain(answer.item) for answer in utterance.answers if answer.status not in RESPONDED)
         response, violations = _response(heard), tuple[Violation, ...]()
-        if said.text and private:
+        if utterance.text and private:
             held = CheckedResponse(response, context, "", (), missing, first=True)
             violations = (*required(held), *confidence_range(held))
-        elif said.text:  # a refusal or a fault is a gap of its own, and breaks no rule of the mode
+        elif utterance.text:  # a refusal or a fault is a gap of its own, and breaks no rule of the mode
             violations = self.mode.validate_response(response, context, missing)
         rated = {
             item.removeprefix(f"{CONSIDERATION}/"): answer.value
@@ -321,7 +324,7 @@ class DiscussionTable:
         }
         ranked = heard[PREFERENCES].data if PREFERENCES in heard else None
         return RoundtableTurn(
-            turn=asked.turn, participant=asked.participant, round=asked.round, **said.kept,
+            turn=asked.turn, participant=asked.participant, round=asked.round, **utterance.kept,
             role=self.roles.get(asked.participant, ""), number=self.numbers.get(asked.participant, 0), private=private,
             response=response.model_copy(update={"violations": violations}), ratings=rated,
             ranking=tuple(map(str, ranked)) if isinstance(ranked, list) else (),
