@@ -113,21 +113,17 @@ INSTRUCTIONS = {
         "your answer.",
     },
     "round2": {
-        "de": "Aus den Antworten der ersten Runde wurden Themen gebildet. Bitte jedes Thema unabhängig von den "
-        "anderen auf den "
-        "vorgegebenen Skalen einschätzen.",
+        "de": "Aus den Antworten der ersten Runde wurden Themen gebildet. Bitte jedes Thema unabhängig von den anderen "
+        "auf den vorgegebenen Skalen einschätzen.",
         "en": "Themes have been formed from the answers of the first round. Please rate each theme independently of "
-        "the others on the "
-        "scales provided.",
+        "the others on the scales provided.",
     },
     "round3": {
         "de": "Gezeigt werden die Ergebnisse der vorigen Runde und die eigenen bisherigen Einschätzungen. Bitte jede "
-        "Einschätzung "
-        "noch einmal prüfen. Sie kann ebenso gut beibehalten wie geändert werden; in beiden Fällen hilft eine kurze "
-        "Begründung.",
+        "Einschätzung noch einmal prüfen. Sie kann ebenso gut beibehalten wie geändert werden; in beiden Fällen hilft "
+        "eine kurze Begründung.",
         "en": "You will see the results of the previous round together with your own ratings. Please review each "
-        "rating. You may just "
-        "as well keep it as change it; in either case, a brief reason is helpful.",
+        "rating. You may just as well keep it as change it; in either case, a brief reason is helpful.",
     },
 }
 RATED = [

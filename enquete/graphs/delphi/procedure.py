@@ -199,7 +199,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         feedback."""
         if context.arm.feedback == "false" and round == FALSE_ROUND - 1:
             real = _mapping(context.pinned(f"feedback/{round}", arm=context.main_arm))
-            false = {item: self._falsified(item, values) for item, values in real.items()}
+            false: dict[str, JsonValue] = {item: self._falsified(item, values) for item, values in real.items()}
             await context.pin(f"feedback/{round}", false)
 
     def _falsified(self, item: str, values: Mapping[str, Any]) -> dict[str, JsonValue]:

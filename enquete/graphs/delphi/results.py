@@ -431,7 +431,7 @@ class Panel:
         if self.last is None:
             return {}
         values = self._by_theme(self._of(self.main))
-        items = {theme: item_of(theme, self.main) for theme in values}
+        items = {theme: item_of(str(theme), self.main) for theme in values}
         return compared(values, groups, "theme", items, ends=dict.fromkeys(values, self.scale))
 
     # --- dissent ------------------------------------------------------------------------------------------------------

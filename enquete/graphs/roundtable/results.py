@@ -8,7 +8,7 @@ Discussions are rebuilt from their stored turns; one that was cut short counts w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy
-from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import FREE, Threshold, judged
 from enquete.analysis.estimates import share_interval
@@ -34,9 +33,10 @@ from enquete.graphs.roundtable.agreement import (
     pairs_of_models,
     voiced,
 )
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, discussions
+from enquete.graphs.roundtable.discussion import Discussion, Round, RoundtableSettings, RoundtableTurn, discussions
 from enquete.graphs.roundtable.grouping import MEANING, groups_of
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
+from enquete.graphs.roundtable.modes import Mode
 from enquete.graphs.roundtable.movement import (
     PEOPLE,
     Move,
@@ -83,25 +83,24 @@ def analyse(
     scale = instrument.scales[str(instrument.scale)]
     curve = _curve(run.groups, assigned=mode.assigns_stances)
     movement = [_movement("discussed", [move for _, move in moved]), _movement("read", [move for _, move in read])]
-    toward = [row for talk, move in moved for row in _persuasion(talk, move, run)]
     tables = {
-        "discussions": [_discussion(talk, layers[talk.unit], reason[talk.unit], mode.groupthink,
-            mode.assigns_stances) for talk in run.groups],
+        "discussions": [_discussion(talk, layers[talk.unit], reason[talk.unit], mode) for talk in run.groups],
         "seats": [row for talk in run.groups for row in run.seated(talk)],
         "rounds": [row for talk in run.groups for row in _rounds(talk)],
         "groupings": [row for talk in run.groups for row in _groupings(talk)],
         "curve": [{**point, "place": place} for place, point in enumerate(curve)],
         "positions": [row for talk in run.talks for row in _positions(talk, run)],
         "moves": [run.moved(talk, move) for talk, move in (*moved, *read)],
-        "persuasion": toward,
+        "persuasion": [row for talk, move in moved for row in _persuasion(talk, move, run)],
         "movement": movement, "beyond_reading": _beyond(*movement),
         "reason": [*_reason("discussed", list(reason.values())), *_reason("read", [_before_after(run.controls)])],
         "conformity": _conformity(run, (float(scale.min), float(scale.max))),
-        "arguments": arguments,
-        "arguments_answered": _answered(arguments),
+        "arguments": arguments, "arguments_answered": _answered(arguments),
         "checks": _checks(run.talks),
-        "remarks": [{"group": talk.unit, "round": remark.round,
-            "text": remark.answer} for talk in run.groups for remark in talk.remarks if one.answer],
+        "remarks": [
+            {"group": talk.unit, "round": remark.round, "text": remark.answer}
+            for talk in run.groups for remark in talk.remarks if remark.answer
+        ],
         "turns": [row for talk in run.talks for row in run.transcript(talk)],
         "agents": [
             {"participant": move.participant, "roundtable_before": move.before or None,
@@ -117,8 +116,7 @@ def analyse(
         "question": settings.question or instrument.question.in_(language), "mode": settings.mode,
         "mode_title": mode.title.in_(language), "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink,
         "decides": settings.agreement, "compose": settings.compose, "consensus_limit": settings.limits.consensus,
-        **run.seats(),
-        **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
+        **run.seats(), **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
         "layers": {unit: layer.model_dump(mode="json") for unit, layer in layers.items()}, "models": _models(run.talks),
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
@@ -183,9 +181,10 @@ class Discussions:
         seats = {turn.participant: turn for turn in talk.spoken}
         for who in talk.participants:
             turn = seats.get(who)
-            yield {"group": talk.unit, "participant": who, "stakeholder_type": self.types.get(who),
-                "number": turn.number if turn else None,
-                   "role": turn.role if turn else None}  # fmt: skip
+            yield {
+                "group": talk.unit, "participant": who, "stakeholder_type": self.types.get(who),
+                "number": turn.number if turn else None, "role": turn.role if turn else None,
+            }  # fmt: skip
 
     def moved(self, talk: Discussion, move: Move) -> Row:
         return {
@@ -210,13 +209,11 @@ class Discussions:
 # --- of each group ----------------------------------------------------------------------------------------------------
 
 
-def _discussion(
-    talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], suspicious: bool, assigned: bool
-) -> Row:  # fmt: skip
+def _discussion(talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], mode: Mode) -> Row:
     """Agreement of assigned stances is none of the group's."""
     rounds, decision = talk.rounds(), layers.decision
-    agreed = [] if assigned else [level for responses in rounds if (level := agreement(responses)) is not None]
-    signs = groupthink(rounds[-1]) if rounds and suspicious else None
+    agreed = [] if mode.assigns_stances else _levels(rounds)
+    signs = groupthink(rounds[-1]) if rounds and mode.groupthink else None
     return {
         "group": talk.unit, "n": len(talk.participants), "rounds": len(rounds), "over": talk.over,
         "exit": talk.exit.reason if talk.exit and talk.over else "",
@@ -231,6 +228,11 @@ def _discussion(
     }  # fmt: skip
 
 
+def _levels(rounds: Iterable[Round]) -> list[float]:
+    """Agreement of each, of which some positions were taken."""
+    return [level for level in map(agreement, rounds) if level is not None]
+
+
 def _rounds(talk: Discussion) -> Iterator[Row]:
     """By rule, and where a model read the round too, by the model."""
     analysed: dict[int, Mapping[str, Any]] = {
@@ -241,8 +243,8 @@ def _rounds(talk: Discussion) -> Iterator[Row]:
         is_model = bool(read) and read["by"] != RULE
         yield {
             "group": talk.unit, "round": number, "agreement": agreement(responses), "positions": len(alike),
-            "largest": len(alike[0]) if alike else 0, "n": len(voiced(responses)), "mean_confidence": mean_confidence(responses),
-            "read": read["agreement"] if is_model else None,
+            "largest": len(alike[0]) if alike else 0, "n": len(voiced(responses)),
+            "mean_confidence": mean_confidence(responses), "read": read["agreement"] if is_model else None,
             "camps": len(set(read["camp_of"].values())) if is_model else None,
             "conflicts": list(read["conflicts"]) if is_model else [],
             "differs": dict(read.get("rule", {})).get("differs"),
@@ -254,11 +256,8 @@ def _groupings(talk: Discussion) -> Iterator[Row]:
     that, and by the rule."""
     last = max((turn.round for turn in talk.turns if turn.weighed), default=0)
     for turn in talk.turns:
-        read = turn.weighed.analysed if turn.weighed else {}
-        if read.get("basis") != MEANING:
-            continue
-        reading: Mapping[str, Any] = read
-        for speaker in talk.spoken:
+        reading: Mapping[str, Any] = turn.weighed.analysed if turn.weighed else {}
+        for speaker in talk.spoken if reading.get("basis") == MEANING else ():
             number = str(speaker.number)
             if speaker.private or speaker.round != turn.round or number not in reading["rule"]["camp_of"]:
                 continue
@@ -266,32 +265,20 @@ def _groupings(talk: Discussion) -> Iterator[Row]:
             yield {
                 "group": talk.unit, "round": turn.round, "last": turn.round == last, "participant": speaker.participant,
                 "camp": camp, "says": reading.get("says", {}).get(str(camp)),
-                "quote": reading.get("quotes", {}).get(number),
-                "cluster": reading["rule"]["camp_of"][number],
+                "quote": reading.get("quotes", {}).get(number), "cluster": reading["rule"]["camp_of"][number],
             }  # fmt: skip
 
 
 def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[Row]:
     """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it
     ended. Rounds in which stances were assigned show no agreement of the group's."""
-    rounds_of = [[] if assigned else talk.rounds() for talk in groups]
-    courses = [[level for responses in course if (level := agreement(responses)) is not None] for course in rounds_of]
-    known = [course for course in courses if course]
-    rounds = [
-        _mean(
-            str(number),
-            [course[min(number, len(course)) - 1] for course in known],
-            sum(len(c) >= number for c in known),
-        )
-        for number in range(1, max(map(len, known), default=0) + 1)
-    ]
-    private = {
-        BEFORE: [agreement(talk.before) for talk in groups],
-        AFTER: [agreement(talk.afterwards) for talk in groups],
-    }
-    before, after = (
-        _mean(stage, [level for level in levels if level is not None], 0) for stage, levels in private.items()
-    )
+    courses = [course for talk in groups if (course := [] if assigned else _levels(talk.rounds()))]
+    rounds = []
+    for number in range(1, max(map(len, courses), default=0) + 1):
+        levels = [course[min(number, len(course)) - 1] for course in courses]
+        rounds.append(_mean(str(number), levels, sum(len(course) >= number for course in courses)))
+    before = _mean(BEFORE, _levels(talk.before for talk in groups), 0)
+    after = _mean(AFTER, _levels(talk.afterwards for talk in groups), 0)
     return [point for point in (before, *rounds, after) if point["n"]] if rounds or (before["n"] and after["n"]) else []
 
 
@@ -302,20 +289,16 @@ def _mean(stage: str, levels: Sequence[float], talking: int) -> Row:
 def _positions(talk: Discussion, run: Discussions) -> Iterator[dict[str, Any]]:
     """Where everybody stood at every stage: privately before, in the rounds, privately after. cluster: of positions
     that are alike at this stage, the largest 1."""
-    stages = {
-        BEFORE: talk.before,
-        AFTER: talk.afterwards,
-        **{str(n): responses for n, responses in enumerate(talk.rounds(), 1)},
-    }
+    numbered = {str(n): responses for n, responses in enumerate(talk.rounds(), 1)}
+    stages = {BEFORE: talk.before, AFTER: talk.afterwards, **numbered}
     alike = {
         (stage, who): place
         for stage, responses in stages.items()
         for place, members in enumerate(clusters(responses), 1)
-        for who in one
+        for who in members
     }
     for turn in talk.spoken:
-        stage = str(turn.round) if not turn.private else BEFORE if turn.round == 0 else AFTER
-        response = turn.response
+        stage, response = str(turn.stage), turn.response
         yield {
             "group": talk.unit, "participant": turn.participant, "stakeholder_type": run.types.get(turn.participant),
             "number": turn.number, "role": turn.role, "reads": bool(talk.reads), "stage": stage,
@@ -377,9 +360,9 @@ def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[Row]
         }  # fmt: skip
 
 
-def _movement(side: str, moves_made: Sequence[Move]) -> Row:
-    n, moved = len(moves_made), sum(move.moved for move in moves_made)
-    surer = [move.surer for move in moves_made if move.surer is not None]
+def _movement(side: str, of_all: Sequence[Move]) -> Row:
+    n, moved = len(of_all), sum(move.moved for move in of_all)
+    surer = [move.surer for move in of_all if move.surer is not None]
     interval = share_interval(moved, n) if n else {}
     return {
         "side": side, "n": n, "n_total": n, "moved": moved, "share": moved / n if n else None,
@@ -404,13 +387,12 @@ def _beyond(discussed: Row, read: Row) -> list[Row]:
     }]  # fmt: skip
 
 
-def _by_group(moves_made: Sequence[Move], groups: pd.Series[str]) -> Row:
+def _by_group(moved: Sequence[Move], groups: pd.Series[str]) -> Row:
     """Of those who discussed: the shares that moved, and that said yes before."""
-    values = pd.DataFrame(
-        {"moved": [float(move.moved) for move in moves_made],
-            "before": [float(move.before == "yes") if move.before else None for move in moves_made]},
-        index=[move.participant for move in moves_made], dtype=float,
-    )  # fmt: skip
+    shares = {
+        move.participant: (float(move.moved), float(move.before == "yes") if move.before else None) for move in moved
+    }
+    values = pd.DataFrame.from_dict(shares, orient="index", columns=["moved", "before"], dtype=float)
     return compared(values, groups, "measure") if len(values) else {}
 
 
@@ -468,14 +450,11 @@ def _ratings(talks: Sequence[Discussion], *, after: bool) -> Rated:
 
 
 def _before_after(talks: Sequence[Discussion]) -> dict[str, Reason]:
-    rankings = [
-        {turn.participant: turn.ranking for turn in _private(talks, after=after) if turn.ranking}
-        for after in (False, True)
-    ]
-    return {
-        stage: deliberative_reason(_ratings(talks, after=after), rankings[after])
-        for stage, after in ((BEFORE, False), (AFTER, True))
-    }
+    def reason(*, after: bool) -> Reason:
+        rankings = {turn.participant: turn.ranking for turn in _private(talks, after=after) if turn.ranking}
+        return deliberative_reason(_ratings(talks, after=after), rankings)
+
+    return {BEFORE: reason(after=False), AFTER: reason(after=True)}
 
 
 def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[Row]:
@@ -486,11 +465,10 @@ def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[Row]:
     if not pairs:
         return []
     before, after = (sum(group[place] * group[2] for group in known) / pairs for place in (0, 1))
-    direction = {1: "rose", -1: "fell", 0: "same"}[sign(round(after - before, 2)) or 0]
-    rising = sum(a > b for b, a, _ in known)
-    return [
-        {"side": side, "before": before, "after": after, "direction": direction, "groups": len(known), "rising": rising}
-    ]
+    return [{
+        "side": side, "before": before, "after": after, "groups": len(known), "rising": sum(a > b for b, a, _ in known),
+        "direction": {1: "rose", -1: "fell", 0: "same"}[sign(round(after - before, 2)) or 0],
+    }]  # fmt: skip
 
 
 def _conformity(run: Discussions, scale: tuple[float, float]) -> list[Row]:
@@ -526,12 +504,8 @@ def _checks(talks: Sequence[Discussion]) -> list[Row]:
 
 def _models(talks: Sequence[Discussion]) -> dict[str, dict[str, int]]:
     """Who read the rounds, where a model was to."""
-    by = Counter(
-        str(turn.weighed.analysed["by"])
-        for talk in talks
-        for turn in talk.spoken
-        if turn.weighed and turn.weighed.analysed
-    )
+    read = (turn.weighed.analysed for talk in talks for turn in talk.spoken if turn.weighed)
+    by = Counter(str(reading["by"]) for reading in read if reading)
     return {"analyse": dict(by)} if by else {}
 
 
@@ -553,14 +527,15 @@ def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
 
 
 def _line(turn: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Line:
-    said = [words["round"].format(n=turn["round"]), words["private"] if turn["private"] else ""]
-    if turn.get("confidence") is not None:
-        said.append(words["confidence"].format(value=decimals(f"{turn['confidence']:.2f}", language)))
-    text = "\n\n".join(
-        part for part in (turn["position"], turn["reasoning"], *(turn.get("sections") or {}).values()) if part
-    )
-    about = " · ".join(part for part in (*said, str(turn.get("stance") or ""), str(turn.get("model") or "")) if part)
-    return Line(turn["name"], text, turn["participant"], int(turn["turn"]), tuple(turn.get("key_points") or ()), about)
+    sure = "" if turn.get("confidence") is None else decimals(f"{turn['confidence']:.2f}", language)
+    about = (
+        words["round"].format(n=turn["round"]), words["private"] if turn["private"] else "",
+        words["confidence"].format(value=sure) if sure else "", str(turn.get("stance") or ""),
+        str(turn.get("model") or ""),
+    )  # fmt: skip
+    text = "\n\n".join(filter(None, (turn["position"], turn["reasoning"], *(turn.get("sections") or {}).values())))
+    points = tuple(turn.get("key_points") or ())
+    return Line(turn["name"], text, turn["participant"], int(turn["turn"]), points, " · ".join(filter(None, about)))
 
 
 def item_facts(item_id: str, instrument: RoundtableInstrument) -> ItemFacts:
@@ -576,13 +551,12 @@ TABLES = ("positions", "moves", "persuasion", "rounds", "arguments")
 """Written as CSV beside the transcript."""
 
 
-def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
+def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, tables, the decision in four layers by group, and what all discussions gave."""
-    tables: Mapping[str, Any] = findings
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
     turns = [
         {**turn["response"], **turn, "name": names.get(turn["participant"], turn["participant"])}
-        for turn in tables["turns"]
+        for turn in findings["turns"]
     ]
     return {
         "responses.jsonl": lines(frame),
@@ -590,10 +564,10 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
             {key: value for key, value in turn.items() if key != "response" and (key, value) != ("model", None)}
             for turn in turns
         ],
-        **{f"{name}.csv": _table(tables[name]) for name in TABLES},
-        "decisions.json": tables["layers"],
+        **{f"{name}.csv": _table(findings[name]) for name in TABLES},
+        "decisions.json": findings["layers"],
         "roundtable.json": {
-            key: value for key, value in tables.items() if key not in (*TABLES, "turns", "layers", "flags")
+            key: value for key, value in findings.items() if key not in (*TABLES, "turns", "layers", "flags")
         },
     }
 
@@ -610,12 +584,8 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 # --- health -----------------------------------------------------------------------------------------------------------
 
 
-UNPLAYED, GROUPTHINK, SPREAD, SILENT = (
-    "turns_against_the_mode",
-    "groups_with_groupthink",
-    "spread_after_talking",
-    "silent_turns",
-)
+UNPLAYED, GROUPTHINK = "turns_against_the_mode", "groups_with_groupthink"
+SPREAD, SILENT = "spread_after_talking", "silent_turns"
 
 CHECKS = {
     UNPLAYED: OwnCheck(

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn
 from enquete.graphs.roundtable.instrument import CONSIDERATION, PREFERENCES, RoundtableInstrument
 from enquete.graphs.roundtable.modes import (
-    NOTHING,
     STANCES,
     CheckedResponse,
     Context,
@@ -156,13 +155,10 @@ def _response(heard: Mapping[str, Answer]) -> Response:
         confidence = raw / PERCENT if TWICE < raw <= PERCENT else min(max(raw, 0.0), SURE)
     stance = heard["stance"].data if "stance" in heard else ""
     stance = stance.get("mode") if isinstance(stance, dict) else stance
-    points, citations = (
-        () if NOTHING.fullmatch(told.strip()) else tuple(entries(told))
-        for told in (text.get(name, "") for name in ("key_points", "citations"))
-    )
+    points, citations = (tuple(entries(text.get(name, ""))) for name in ("key_points", "citations"))
     return Response(
         position=text.get("position", ""), reasoning=text.get("reasoning", ""), confidence=confidence,
-        raw_confidence=raw if outside else None, stance=next((one for one in STANCES if one == stance), ""),
+        raw_confidence=raw if outside else None, stance=next((known for known in STANCES if known == stance), ""),
         key_points=points, citations=citations,
         sections={name: words for name, words in text.items() if name not in FIXED or name == "moved_by"},
     )  # fmt: skip
@@ -184,7 +180,14 @@ class DiscussionTable:
 
     @property
     def question(self) -> str:
-        return self.settings.question or self.instrument.question.in_(self.interview_context.language)
+        return self.settings.question or self.instrument.question.in_(self.language)
+
+    @property
+    def language(self) -> Language:
+        return self.interview_context.language
+
+    def _name(self, who: str) -> str:
+        return self.interview_context.participant(who).name
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -194,23 +197,9 @@ class DiscussionTable:
     @cached_property
     def roles(self) -> Mapping[str, str]:
         """participant → the role that it plays in all rounds."""
-        people, settings, key = (
-            self.shown.participants,
-            self.settings,
-            (self.interview_context.arm.draw_seed, self.shown.unit),
-        )
-        seats = (
-            TableSeat(
-                who,
-                at,
-                len(people),
-                self.interview_context.participant(who).name,
-                settings.perspectives,
-                settings.explicit,
-                key,
-            )
-            for at, who in enumerate(people)
-        )
+        people, key = self.shown.participants, (self.interview_context.arm.draw_seed, self.shown.unit)
+        perspectives = self.settings.perspectives, self.settings.explicit
+        seats = (TableSeat(who, at, len(people), self._name(who), *perspectives, key) for at, who in enumerate(people))
         return {seat.participant: self.mode.role_of(seat) for seat in seats}
 
     # --- what is shown -----------------------------------------------------------------------------------------------
@@ -230,8 +219,8 @@ class DiscussionTable:
             elif self.mode.order == "sequential" and turn.round == asked.round and turn.turn < asked.turn:
                 now.append(self._voice(turn))
         known = Context(
-            asked.participant, self.roles.get(asked.participant, ""), self.interview_context.language, self.instrument,
-            rounds, tuple(now), {turn.round: turn.answer for turn in told},
+            asked.participant, self.roles.get(asked.participant, ""), self.language, self.instrument, rounds,
+            tuple(now), {turn.round: turn.answer for turn in told},
         )  # fmt: skip
         shown = self.mode.transform_context(known)
         summary = summary_name(self.shown.unit, self.shown.held + 1 if self.talk.reads else asked.round)
@@ -246,18 +235,17 @@ class DiscussionTable:
 
     def _voice(self, turn: RoundtableTurn) -> Voice:
         role = self.mode.roles.get(turn.role)
-        title = role.label.in_(self.interview_context.language) if role and len(self.mode.roles) > 1 else ""
-        name = self.interview_context.participant(turn.participant).name
-        return Voice(turn.participant, turn.number, turn.role, turn.response, name, title)
+        title = role.label.in_(self.language) if role and len(self.mode.roles) > 1 else ""
+        return Voice(turn.participant, turn.number, turn.role, turn.response, self._name(turn.participant), title)
 
     def rendered(self, context: Context) -> tuple[tuple[str, str], ...]:
-        return rendered(context, self.mode.titles(self.interview_context.language))
+        return rendered(context, self.mode.titles(self.language))
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
     def block(self, asked: Asked) -> Block:
-        context, language, words = self.context(asked), self.interview_context.language, self.instrument
-        private = is_private(asked, self.talk)
+        language, words, private = self.language, self.instrument, is_private(asked, self.talk)
+        context, who = self.context(asked), self.interview_context.participant(asked.participant)
         if private:
             told = words.instruction
             text = told.before if asked.round == PRIVATE else told.control if self.talk.reads else told.after
@@ -268,23 +256,18 @@ class DiscussionTable:
             instruction = self.mode.told(context, self.question)
             items = public_form(words, self.mode, self.roles[asked.participant], asked.round == 1, language)
         return Block(
-            key=self.interview_context.key(
-                asked.participant, "turn", session=self.talk.unit, round=asked.round, turn=asked.turn
-            ),
+            key=self.interview_context.key(who.id, "turn", session=self.talk.unit, round=asked.round, turn=asked.turn),
             instruction=instruction,
             items=items,
-            quoted=(
-                *((document.title, document.text) for document in self.settings.documents),
-                *self.rendered(context),
-            ),
+            quoted=(*((given.title, given.text) for given in self.settings.documents), *self.rendered(context)),
             in_order=words.in_order or not private,
-            by_person=self.settings.seats_person(self.interview_context.participant(asked.participant)),
-            models=self.settings.models_of(self.interview_context.participant(asked.participant)),
+            by_person=self.settings.seats_person(who),
+            models=self.settings.models_of(who),
         )
 
     def again(self, block: Block, answer: str, violations: Sequence[Violation]) -> Block:
         """The same turn once more, with what was expected and what was found in one's own answer."""
-        words, language = self.instrument, self.interview_context.language
+        words, language = self.instrument, self.language
         wanted = "\n".join(f"- {self._wanted(violation)}" for violation in violations)
         return block.model_copy(
             update={
@@ -296,7 +279,7 @@ class DiscussionTable:
         )
 
     def _wanted(self, violation: Violation) -> str:
-        words, language = self.instrument, self.interview_context.language
+        words, language = self.instrument, self.language
         labels = {name: text.in_(language) for name, text in words.items if isinstance(text, Text)}
         part = {**labels, **self.mode.titles(language)}.get(violation.part, violation.part)
         stances = {str(option.value): option.label for option in words.stance_options(language)}
