@@ -296,7 +296,7 @@ class Clusters:
     """Types of the agents analysed, or why there are none. A is the largest."""
 
     sorts: Sorts
-    found: Types
+    typology: Types
     gap: Gap
 
     @classmethod
@@ -308,7 +308,7 @@ class Clusters:
     @cached_property
     def letters(self) -> pd.Series[str]:
         """Type by participant; empty without types."""
-        labels = self.found.labels
+        labels = self.typology.labels
         return pd.Series([] if labels is None else [ascii_uppercase[label] for label in labels], dtype=object,
                          index=self.sorts.kept[: 0 if labels is None else None])  # fmt: skip
 
@@ -316,19 +316,19 @@ class Clusters:
     def of_all(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The type's number of every agent with a sort or without, −1 for none."""
         labels = np.full(len(self.sorts.reason), -1, dtype=np.int64)
-        if self.found.labels is not None:
-            labels[self.sorts.reason.eq("").to_numpy()] = self.found.labels
+        if self.typology.labels is not None:
+            labels[self.sorts.reason.eq("").to_numpy()] = self.typology.labels
         return labels
 
     @property
     def k(self) -> int:
-        return 0 if self.found.choice.k == 1 else self.found.choice.k
+        return 0 if self.typology.choice.k == 1 else self.typology.choice.k
 
     def counted(self) -> Row:
-        choice, told = self.found.choice, self.found.choice.continuity
+        choice, continuity = self.typology.choice, self.typology.choice.continuity
         largest = int(self.letters.value_counts().max()) if len(self.letters) else None
         n = len(self.sorts.kept)
-        p = max(tail_p(max(choice.silhouettes.values()), choice.null), told.tail) if told else choice.p
+        p = max(tail_p(max(choice.silhouettes.values()), choice.null), continuity.tail) if continuity else choice.p
         return {
             "what": "types", "found": self.k, "outcome": "types" if choice.reason == "typology" else choice.reason,
             "n": n, "n_total": len(self.sorts.reason), "explained": None, "largest": largest,
@@ -337,13 +337,14 @@ class Clusters:
 
     @cached_property
     def facts(self) -> Row:
-        choice, told, firm = self.found.choice, self.found.choice.continuity, self.found.stability
+        choice, continuity, firm = self.typology.choice, self.typology.choice.continuity, self.typology.stability
         jaccard = getattr(firm, "jaccard", None)
         return {
             "n_types": self.k, "p_chance": choice.p, "null_best": max(choice.null, default=None),
-            "chance_draws": len(choice.null), "p_continuum": getattr(told, "p", None),
-            "continuum_draws": getattr(told, "draws", None), "excess": max(told.excess.values()) if told else None,
-            "least_excess": LEAST_EXCESS, "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
+            "chance_draws": len(choice.null), "p_continuum": getattr(continuity, "p", None),
+            "continuum_draws": getattr(continuity, "draws", None),
+            "excess": max(continuity.excess.values()) if continuity else None, "least_excess": LEAST_EXCESS,
+            "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
             "least_jaccard": min(jaccard) if jaccard else None, "gap_k": self.gap.k, "at_edge": choice.at_the_edge,
             "gap_differs": choice.k > 1 and self.gap.k != choice.k, "sure": SURE,
             "n_sure": None if self.sure is None else int(self.sure.max(axis=1).ge(SURE).sum()),
@@ -352,24 +353,24 @@ class Clusters:
     @cached_property
     def sure(self) -> pd.DataFrame | None:
         """Probabilities, agents × types; None without types or where the mixture gives none."""
-        labels = self.found.labels
+        labels = self.typology.labels
         shares = None if labels is None else memberships(weighted(self.sorts.blocks)[0], labels).probabilities
         if shares is None:
             return None
         return pd.DataFrame(shares, index=self.sorts.kept, columns=list(ascii_uppercase[: shares.shape[1]]))
 
     def fits(self) -> pd.Series[float]:
-        labels = self.found.labels
+        labels = self.typology.labels
         if labels is None:
             return pd.Series(dtype=float)
         return pd.Series(agent_silhouettes(weighted(self.sorts.blocks)[0], labels, SEED), index=self.sorts.kept)
 
     def tables(self, agents: pd.DataFrame) -> dict[str, Any]:
-        choice, told = self.found.choice, self.found.choice.continuity
+        choice, continuity = self.typology.choice, self.typology.choice.continuity
         numbers = pd.RangeIndex(1, len(self.gap.gaps) + 1)
         tried = pd.DataFrame({
-            "silhouette": pd.Series(choice.silhouettes), "expected": pd.Series(getattr(told, "expected", {})),
-            "excess": pd.Series(getattr(told, "excess", {})), "gap": pd.Series(self.gap.gaps, numbers),
+            "silhouette": pd.Series(choice.silhouettes), "expected": pd.Series(getattr(continuity, "expected", {})),
+            "excess": pd.Series(getattr(continuity, "excess", {})), "gap": pd.Series(self.gap.gaps, numbers),
             "gap_se": pd.Series(self.gap.errors, numbers),
         }, dtype=float)  # fmt: skip
         sure = pd.DataFrame() if self.sure is None else self.sure.rename_axis("participant").reset_index()
@@ -383,12 +384,12 @@ class Clusters:
 
     def _apart(self) -> Iterator[Row]:
         """By type of FEWEST agents at least, statements as the type differs most in them, then axes."""
-        labels, grid = self.found.labels, self.sorts.grid
+        labels, grid = self.typology.labels, self.sorts.grid
         if labels is None:
             return
         sort, axes = self.sorts.sort.loc[self.sorts.kept], self.sorts.axes.loc[self.sorts.kept]
         for label, distinctions in enumerate(group_distinctions(sort.to_numpy(), labels, grid, SEED)):
-            inside, told = np.asarray(labels == label), {d.statement: d for d in distinctions}
+            inside, distinct = np.asarray(labels == label), {d.statement: d for d in distinctions}
             if inside.sum() < FEWEST:
                 continue
             common = common_sort(sort.to_numpy()[inside].mean(axis=0), grid)
@@ -396,7 +397,7 @@ class Clusters:
                 yield {
                     "type": ascii_uppercase[label], "item": sort.columns[contrast.statement], "part": "sort",
                     "mean": contrast.mean, "mean_rest": contrast.mean_rest, "difference": contrast.difference,
-                    "place": int(common[contrast.statement]), **told_of(told.get(contrast.statement)),
+                    "place": int(common[contrast.statement]), **told_of(distinct.get(contrast.statement)),
                 }  # fmt: skip
             for item, mean, rest in zip(axes.columns, axes[inside].mean(), axes[~inside].mean(), strict=True):
                 yield {
@@ -417,7 +418,7 @@ class Clusters:
         members = self.letters.index[self.letters.eq(letter)]
         poles = Counter(agents.set_index("participant").loc[members, "q_factor"].dropna()).most_common(1)
         pole, n_pole = poles[0] if poles else (None, None)
-        firm = self.found.stability
+        firm = self.typology.stability
         return {
             "type": letter, "n": len(members), "n_total": len(self.letters),
             "jaccard": firm.jaccard[ascii_uppercase.index(letter)] if firm else None, "pro": pro, "con": con,
@@ -539,9 +540,9 @@ class Views:
 
     def scores(self) -> pd.DataFrame:
         rows = [
-            {"view": view, "item": item, "z": factor.z[s], "place": int(factor.array[s]), **told_of(told.get(s))}
+            {"view": view, "item": item, "z": factor.z[s], "place": int(factor.array[s]), **told_of(distinct.get(s))}
             for view, factor in zip(self._names, self.q.factors, strict=True)
-            for told in [{d.statement: d for d in factor.distinguishing}]
+            for distinct in [{d.statement: d for d in factor.distinguishing}]
             for s, item in enumerate(self._items)
         ]
         frame = pd.DataFrame(rows, columns=["view", "item", "z", "place", "direction", "level", "p"])
@@ -639,15 +640,15 @@ def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> Iter
         return
     for name, flagged in (("add", False), ("remove", True)):
         for who, factors in getattr(changes, name).items():
-            told: Row = {"who": f"{name}.{who}", "view": None, "n": len(places)}
+            about: Row = {"who": f"{name}.{who}", "view": None, "n": len(places)}
             if who not in places:
-                yield {"why": "no_sort", **told}
+                yield {"why": "no_sort", **about}
                 continue
             for factor in factors:
                 if factor > k:
-                    yield {"why": "no_factor", **told, "view": factor, "n": k}
+                    yield {"why": "no_factor", **about, "view": factor, "n": k}
                 elif bool(q.flags[places[who], factor - 1]) != flagged:
-                    yield {"why": "not_flagged" if flagged else "flagged", **told, "view": factor}
+                    yield {"why": "not_flagged" if flagged else "flagged", **about, "view": factor}
 
 
 # --- agents -----------------------------------------------------------------------------------------------------------
@@ -657,8 +658,8 @@ def _agents(sorts: Sorts, clusters: Clusters, views: Views, placed: pd.DataFrame
     sure = clusters.sure
     columns = {
         "stakeholder_type": sorts.kinds, "archetype": clusters.letters, "q_factor": views.poles,
-        "probability": None if sure is None else pd.Series(sure.to_numpy()[np.arange(len(sure)), clusters.found.labels],
-            index=sure.index),
+        "probability": None if sure is None else pd.Series(
+            sure.to_numpy()[np.arange(len(sure)), clusters.typology.labels], index=sure.index),
         "silhouette": clusters.fits(), "left_out": sorts.reason.where(sorts.reason.ne("")), **placed, **scores,
     }  # fmt: skip
     return pd.DataFrame(columns, index=sorts.reason.index).rename_axis("participant").reset_index()

@@ -88,15 +88,15 @@ def analyse(
     """
     retest, placebo = frame["arm"].eq(RETEST), frame["arm_role"].eq("placebo")
     main = chosen(frame, ~retest & ~placebo)
-    rows = {wave: asked for wave in WAVES if len(asked := chosen(main, main["phase"].eq(wave)))}
-    values = {wave: wide(asked, instrument, "value") for wave, asked in rows.items()}
+    rows = {wave: part for wave in WAVES if len(part := chosen(main, main["phase"].eq(wave)))}
+    values = {wave: wide(part, instrument, "value") for wave, part in rows.items()}
     last = list(rows)[-1]
     groups = context.groups_of(main)
     ends = {item: (scale.min, scale.max) for item in _ids(instrument) for scale in [instrument.scale_of(item)]}
     answers = [row for wave in rows for row in _answers(wave, rows[wave], values[wave], instrument, wave == last)]
     tables: dict[str, Any] = {
         "items": _items(instrument, context), "families": _families(instrument, context), "answers": answers,
-        "waves": [_wave(wave, asked) for wave, asked in rows.items()], "comments": _comments(rows, instrument),
+        "waves": [_wave(wave, part) for wave, part in rows.items()], "comments": _comments(rows, instrument),
         "distribution": [row for wave in rows for row in _distribution(wave, values[wave], instrument)],
         **compared(values[last], groups, "item", ends=ends),
     }  # fmt: skip
@@ -210,8 +210,8 @@ def _distribution(wave: str, values: pd.DataFrame, instrument: LongitudinalInstr
 
 def _comments(rows: Mapping[str, pd.DataFrame], instrument: LongitudinalInstrument) -> Iterator[Row]:
     """In the population's order; those that are quoted evenly spread over it."""
-    for wave, asked in rows.items() if instrument.comment else ():
-        comments = responded(asked[asked["item_id"].eq(instrument.comment.item_id)])  # type: ignore[union-attr]
+    for wave, part in rows.items() if instrument.comment else ():
+        comments = responded(part[part["item_id"].eq(instrument.comment.item_id)])  # type: ignore[union-attr]
         step = max(1, -(-len(comments) // LISTED))
         columns = (comments[name] for name in ("participant", "stakeholder_type", "text"))
         for place, (who, kind, text) in enumerate(zip(*columns, strict=True)):
@@ -580,8 +580,8 @@ def _controlled(arms: Arms) -> Made:
     if CONTROL not in arms.others:
         return
     before, after = _waves(arms.others[CONTROL])
-    asked = set(before["item_id"]) & set(after["item_id"])
-    items = sorted(asked - set(arms.main["item_id"])) or sorted(asked)
+    both = set(before["item_id"]) & set(after["item_id"])
+    items = sorted(both - set(arms.main["item_id"])) or sorted(both)
     if items:
         yield "", negative_control(answers(before), answers(after), items)
     else:

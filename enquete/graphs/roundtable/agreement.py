@@ -415,8 +415,9 @@ def _last_read(talk: Discussion) -> Mapping[str, Any]:
 
 def _reading(talk: Discussion) -> Analysed | None:
     """A model's reading of the last round, where one was asked for and could be used."""
-    last = max((turn.round for turn in talk.spoken if not turn.private), default=0)
-    weighed = (turn.weighed for turn in talk.spoken if turn.weighed and turn.round == last and not turn.private)
+    public = talk.public
+    last = max((turn.round for turn in public), default=0)
+    weighed = (turn.weighed for turn in public if turn.weighed and turn.round == last)
     read = next((verdict.analysed for verdict in weighed if verdict.analysed), {})
     return Analysed.model_validate(read) if read and read["by"] != RULE else None
 

@@ -241,6 +241,11 @@ class Discussion(Conversation[RoundtableTurn]):
         )
 
     @property
+    def public(self) -> list[RoundtableTurn]:
+        """What was said to the group."""
+        return [turn for turn in self.spoken if not turn.private]
+
+    @property
     def remarks(self) -> tuple[RoundtableTurn, ...]:
         """Of whoever leads the discussion."""
         return tuple(turn for turn in self.turns if turn.kind == "steer")
@@ -287,9 +292,8 @@ class Discussion(Conversation[RoundtableTurn]):
     def rounds(self) -> list[Round]:
         """What was said to the group, the last round perhaps unfinished."""
         rounds = dict[int, dict[str, Response]]()
-        for turn in self.spoken:
-            if not turn.private:
-                rounds.setdefault(turn.round, {})[turn.participant] = turn.response
+        for turn in self.public:
+            rounds.setdefault(turn.round, {})[turn.participant] = turn.response
         return [rounds[number] for number in sorted(rounds)]
 
     @property

@@ -111,17 +111,12 @@ def argument_rows(coded: CodedThemes, talks: Sequence[Discussion], *, hear_one_a
     for theme in coded.themes:
         statements = {statement.partition("|")[2].rpartition(".")[0] for statement in theme.statements}
         for talk in talks:
-            turns = [
-                turn for turn in talk.spoken if not turn.private and utterance_id(talk.unit, turn.turn) in statements
-            ]
+            turns = [turn for turn in talk.public if utterance_id(talk.unit, turn.turn) in statements]
             if not turns:
                 continue
             first = turns[0]
-            raised = dict.fromkeys(
-                turn.participant
-                for turn in turns
-                if turn is first or (not hear_one_another and turn.round == first.round)
-            )
+            together = [] if hear_one_another else [turn for turn in turns if turn.round == first.round]
+            raised = dict.fromkeys(turn.participant for turn in (first, *together))
             later: dict[str, RoundtableTurn] = {}
             for turn in turns:
                 if turn.participant not in raised:

@@ -955,8 +955,8 @@ def _cited_turns(made: Mapping[str, Any]) -> set[str]:
 def _by_rule(table: OpenTable, talk: Discussion) -> DiscussionSynthesis:
     """Who holds what, in the words of the decision. What is common, and what follows, no rule knows."""
     layers = table.four_layers(talk)
-    last = max((turn.round for turn in talk.spoken if not turn.private), default=0)
-    turns = {turn.participant: turn for turn in talk.spoken if not turn.private and turn.round == last}
+    last = max((turn.round for turn in talk.public), default=0)
+    turns = {turn.participant: turn for turn in talk.public if turn.round == last}
     decision = layers.decision
     held, others = (
         [

@@ -143,8 +143,7 @@ def statements(discussions: Iterable[Discussion]) -> list[Statement]:
     return [
         Statement(id=f"{turn.participant}|{utterance_id(talk.unit, turn.turn)}.{number}", text=text)
         for talk in discussions
-        for turn in talk.spoken
-        if not turn.private
+        for turn in talk.public
         for number, text in enumerate(turn.response.key_points or [turn.response.position], 1)
         if text.strip()
     ]

@@ -257,9 +257,9 @@ def _groupings(talk: Discussion) -> Iterator[Row]:
     last = max((turn.round for turn in talk.turns if turn.weighed), default=0)
     for turn in talk.turns:
         reading: Mapping[str, Any] = turn.weighed.analysed if turn.weighed else {}
-        for speaker in talk.spoken if reading.get("basis") == MEANING else ():
+        for speaker in talk.public if reading.get("basis") == MEANING else ():
             number = str(speaker.number)
-            if speaker.private or speaker.round != turn.round or number not in reading["rule"]["camp_of"]:
+            if speaker.round != turn.round or number not in reading["rule"]["camp_of"]:
                 continue
             camp = reading["camp_of"].get(number)
             yield {
@@ -334,7 +334,7 @@ def _between_models(run: Discussions) -> list[Row]:
             if turn.weighed and turn.weighed.analysed.get("camp_of")
         }
         for place, number in ((0, 0), (2, len(rounds) - 1)):
-            heard = [turn for turn in talk.spoken if not turn.private and turn.round == number + 1]
+            heard = [turn for turn in talk.public if turn.round == number + 1]
             speaks = {turn.participant: run.model_of(talk, turn) for turn in heard}
             known = {who: model for who, model in speaks.items() if model}
             meant = groups_of(read[number + 1], numbers) if read.get(number + 1, {}).get("basis") == MEANING else ()
@@ -360,9 +360,9 @@ def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[Row]
         }  # fmt: skip
 
 
-def _movement(side: str, of_all: Sequence[Move]) -> Row:
-    n, moved = len(of_all), sum(move.moved for move in of_all)
-    surer = [move.surer for move in of_all if move.surer is not None]
+def _movement(side: str, side_moves: Sequence[Move]) -> Row:
+    n, moved = len(side_moves), sum(move.moved for move in side_moves)
+    surer = [move.surer for move in side_moves if move.surer is not None]
     interval = share_interval(moved, n) if n else {}
     return {
         "side": side, "n": n, "n_total": n, "moved": moved, "share": moved / n if n else None,
@@ -401,7 +401,7 @@ def _facts(run: Discussions, tables: Mapping[str, Any], curve: Sequence[Row]) ->
     exits = Counter(row["exit"] for row in discussed)
     reason: Row = next((row for row in tables["reason"] if row["side"] == "discussed"), {})
     spread = next((row["discussed"] for row in tables["conformity"] if row["measure"] == "spread"), None)
-    turns = [turn for talk in run.talks for turn in talk.spoken if not turn.private]
+    turns = [turn for talk in run.talks for turn in talk.public]
     answered = [turn for turn in turns if turn.response.position]
     after = Counter(row["after"] for row in tables["agents"] if row["after"]).most_common(2)
     toward: Counter[str] = Counter()
@@ -497,7 +497,7 @@ def _answered(arguments: Sequence[Row]) -> list[Row]:
 
 def _checks(talks: Sequence[Discussion]) -> list[Row]:
     """Checks of the mode that public turns did not keep to, also when asked once more."""
-    turns = [turn for talk in talks for turn in talk.spoken if not turn.private and turn.response.position]
+    turns = [turn for talk in talks for turn in talk.public if turn.response.position]
     broken = Counter(violation.check for turn in turns for violation in turn.response.violations)
     return [{"check": name, "n": n} for name, n in sorted(broken.items())]
 

@@ -70,7 +70,7 @@ def said_in_full(
     topic: str, talk: Discussion, names: Mapping[str, str], by_rule: DiscussionSynthesis
 ) -> DiscussionSaid:
     """Of what was said to the group. names: as whom each is told, by id."""
-    turns = [_turn(turn, names) for turn in talk.spoken if not turn.private and turn.response.position.strip()]
+    turns = [_turn(turn, names) for turn in talk.public if turn.response.position.strip()]
     for place, turn in enumerate(turns):
         if sum(map(_length, turns)) <= MOST_CHARS:
             break
@@ -176,14 +176,9 @@ def claims(
 ) -> Iterator[KeyPoint]:
     """Of everything that was said to the group. names, memories: of participants, by id. A citation that names no one
     claim stands with each of its answer."""
-    for turn in talk.spoken:
-        if turn.private:
-            continue
-        heard = [
-            earlier
-            for earlier in talk.spoken
-            if not earlier.private and earlier.turn < turn.turn and earlier.participant != turn.participant
-        ]
+    public = talk.public
+    for turn in public:
+        heard = [other for other in public if other.turn < turn.turn and other.participant != turn.participant]
         known = _Known(turn, heard, names, memories.get(turn.participant) or "", documents)
         cited = [known.of_citation(text) for text in turn.response.citations]
         for text in turn.response.key_points or [turn.response.position]:

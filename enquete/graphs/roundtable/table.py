@@ -209,7 +209,7 @@ class DiscussionTable:
         the mode goes one after the other also what was said in this one."""
         private = is_private(asked, self.talk)
         listens = not private or asked.round > PRIVATE
-        seen = [turn for turn in self.shown.spoken if not turn.private] if listens else []
+        seen = self.shown.public if listens else []
         told = [turn for turn in self.shown.remarks if turn.turn < asked.turn or self.talk.reads] if listens else []
         rounds = dict[int, tuple[Voice, ...]]()
         now: list[Voice] = []
@@ -259,7 +259,7 @@ class DiscussionTable:
             key=self.interview_context.key(who.id, "turn", session=self.talk.unit, round=asked.round, turn=asked.turn),
             instruction=instruction,
             items=items,
-            quoted=(*((given.title, given.text) for given in self.settings.documents), *self.rendered(context)),
+            quoted=(*((d.title, d.text) for d in self.settings.documents), *self.rendered(context)),
             in_order=words.in_order or not private,
             by_person=self.settings.seats_person(who),
             models=self.settings.models_of(who),

@@ -188,9 +188,9 @@ class ScenarioInstrument(Instrument):
     def dimension_for(self, role: Role) -> str | None:
         """Id of the dimension with that role, else of that id unless it has another role; None where there is
         neither."""
-        by_role = [d.dimension_id for d in self.dimensions if d.role == role]
-        by_name = [d.dimension_id for d in self.dimensions if d.role is None and d.dimension_id == role]
-        return next(iter(by_role + by_name), None)
+        by_role = (d.dimension_id for d in self.dimensions if d.role == role)
+        by_name = (d.dimension_id for d in self.dimensions if d.role is None and d.dimension_id == role)
+        return next(by_role, None) or next(by_name, None)
 
     def _rating_item(self, scenario_id: str, dimension: ScenarioDimension, language: Language) -> Item:
         scale = self.scale_of(dimension.dimension_id)
