@@ -32,17 +32,17 @@ class Registry:
 
 @cache
 def registry() -> Registry:
-    found = {methodology.name: (dotted, methodology) for dotted, methodology in _own()}
+    by_name = {methodology.name: (dotted, methodology) for dotted, methodology in _own()}
     broken: dict[str, str] = {}
     for entry in entries():
         try:
             methodology = _loaded(entry)
-            if methodology.name in found:
-                raise SettingsError(f"{found[methodology.name][0]} is a methodology of this name already")
-            found[methodology.name] = entry.value, methodology
+            if methodology.name in by_name:
+                raise SettingsError(f"{by_name[methodology.name][0]} is a methodology of this name already")
+            by_name[methodology.name] = entry.value, methodology
         except Exception as error:  # whatever another package raises while it is imported
             broken[entry.name] = f"{entry.value}: {type(error).__name__}: {error}"
-    return Registry(dict(sorted(found.items(), key=lambda pair: pair[1][1].order)), broken)
+    return Registry(dict(sorted(by_name.items(), key=lambda pair: pair[1][1].order)), broken)
 
 
 def entries() -> list[EntryPoint]:

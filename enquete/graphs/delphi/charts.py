@@ -45,13 +45,17 @@ def convergence(data: ChartData) -> alt.TopLevelMixin:
     disputed = base.transform_filter("datum.label_id == 'disagreement'").mark_rule(
         strokeWidth=6 if len(rounds) < 3 else 5, opacity=0.4
     )
-    own = intervals(base.transform_filter("datum.label_id != 'disagreement'").encode(shape=shape), at, "q1", "q3")
+    points = intervals(base.transform_filter("datum.label_id != 'disagreement'").encode(shape=shape), at, "q1", "q3")
     data.note(data.tell(N_("point: median, line: quartiles; bar: quartiles where disputed")))
     names = dict(zip(ratings["dimension_id"], ratings["dimension"], strict=True))
-    names = {one: names[one] for one in data.facts["dimensions"] if one in names}
+    names = {dimension: names[dimension] for dimension in data.facts["dimensions"] if dimension in names}
     width, height = beside(len(names)), alt.Step(max(30, 10 * len(rounds)), **{"for": "position"})
-    header = alt.Header(orient="bottom", labelExpr=worded({one: broken(name, width) for one, name in names.items()}))
-    drawn = alt.layer(disputed.encode(x=along(at, "q1"), x2=alt.X2("q3:Q")), own).properties(width=width, height=height)
+    header = alt.Header(
+        orient="bottom", labelExpr=worded({dimension: broken(name, width) for dimension, name in names.items()})
+    )
+    drawn = alt.layer(disputed.encode(x=along(at, "q1"), x2=alt.X2("q3:Q")), points).properties(
+        width=width, height=height
+    )
     return drawn.facet(column=alt.Column("dimension_id:N", sort=list(names), header=header))
 
 
@@ -104,5 +108,5 @@ def ranking(data: ChartData) -> alt.TopLevelMixin:
     tied = base.transform_filter("datum.first != datum.last").mark_rule(strokeWidth=12, color=GRID)
     if rows["first"].ne(rows["last"]).any():
         data.note(data.tell(N_("grey: ranks that tied themes share")))
-    own = intervals(base.encode(*data.levels(rows, "ratings", "label")), at, "low", "high")
-    return alt.layer(tied.encode(x=along(at, "first"), x2=alt.X2("last:Q")), own)
+    points = intervals(base.encode(*data.levels(rows, "ratings", "label")), at, "low", "high")
+    return alt.layer(tied.encode(x=along(at, "first"), x2=alt.X2("last:Q")), points)

@@ -66,7 +66,11 @@ class DelphiDimension(Part):
         if not description:
             template = re.sub(r"\s*\(\{description\}\)|\s*\{description\}", "", template)
         # One pass, so that braces in a theme found by a model are never read as a placeholder.
-        return re.sub(r"\{(theme|description)\}", lambda found: label if found[1] == "theme" else description, template)
+        return re.sub(
+            r"\{(theme|description)\}",
+            lambda placeholder: label if placeholder[1] == "theme" else description,
+            template,
+        )
 
 
 class Disagreement(Part):
@@ -109,21 +113,17 @@ INSTRUCTIONS = {
         "your answer.",
     },
     "round2": {
-        "de": "Aus den Antworten der ersten Runde wurden Themen gebildet. Bitte jedes Thema unabhängig von den "
-        "anderen auf den "
-        "vorgegebenen Skalen einschätzen.",
+        "de": "Aus den Antworten der ersten Runde wurden Themen gebildet. Bitte jedes Thema unabhängig von den anderen "
+        "auf den vorgegebenen Skalen einschätzen.",
         "en": "Themes have been formed from the answers of the first round. Please rate each theme independently of "
-        "the others on the "
-        "scales provided.",
+        "the others on the scales provided.",
     },
     "round3": {
         "de": "Gezeigt werden die Ergebnisse der vorigen Runde und die eigenen bisherigen Einschätzungen. Bitte jede "
-        "Einschätzung "
-        "noch einmal prüfen. Sie kann ebenso gut beibehalten wie geändert werden; in beiden Fällen hilft eine kurze "
-        "Begründung.",
+        "Einschätzung noch einmal prüfen. Sie kann ebenso gut beibehalten wie geändert werden; in beiden Fällen hilft "
+        "eine kurze Begründung.",
         "en": "You will see the results of the previous round together with your own ratings. Please review each "
-        "rating. You may just "
-        "as well keep it as change it; in either case, a brief reason is helpful.",
+        "rating. You may just as well keep it as change it; in either case, a brief reason is helpful.",
     },
 }
 RATED = [
@@ -271,8 +271,8 @@ def draft(material: Material) -> Mapping[str, str]:
             "en_until": material.horizon.until("en"),
         }
         wanted = WANTED.format(about=theme.label if theme else material.topic, what=what.format(**told))
-        said = material.write(
+        question = material.write(
             Slot(f"delphi/{name}", wanted, german.format(**told), english.format(**told), "question", theme)
         )
-        lines.append(f"  # from: {said.source}\n  - question_id: {name}\n{said.lines('    ')}")
+        lines.append(f"  # from: {question.source}\n  - question_id: {name}\n{question.lines('    ')}")
     return {"delphi.yaml": f"{head(material, 'delphi', 'Delphi', 'Delphi')}questions:\n{''.join(lines)}"}

@@ -46,25 +46,21 @@ def _standing(now: Ratings, before: Ratings, agreed_at: float) -> RoundStanding:
     """The share of items on which the panel agrees, and what each panelist left of its ratings as it was."""
     from enquete.analysis.panel import iqr  # noqa: PLC0415 - no question waits for pandas
 
-    items = {item for own in now.values() for item in own}
-    spread = [iqr([own[item] for own in now.values() if item in own]) for item in items]
+    items = {item for ratings in now.values() for item in ratings}
+    spread = [iqr([ratings[item] for ratings in now.values() if item in ratings]) for item in items]
     kept = {
-        who: fmean(own[item] == before[who][item] for item in both)
-        for who, own in now.items()
-        if (both := own.keys() & before.get(who, {}).keys())
+        who: fmean(ratings[item] == before[who][item] for item in both)
+        for who, ratings in now.items()
+        if (both := ratings.keys() & before.get(who, {}).keys())
     }
-    agreed = [one <= agreed_at for one in spread if one is not None]
+    agreed = [width <= agreed_at for width in spread if width is not None]
     return RoundStanding(fmean(agreed) if agreed else None, len(now), kept)
 
 
 FIRST_REVISION = 3
-FALSE_ROUND = (
-    FIRST_REVISION  # what a panel told false medians is asked: the first revision; its first ratings are the main arm's
-)
-HEADINGS = (
-    N_("Anonymous feedback: how all participants rated in the last round"),
-    N_("Your own ratings"),
-)
+FALSE_ROUND = FIRST_REVISION
+"""What a panel told false medians is asked; its first ratings are the main arm's."""
+HEADINGS = (N_("Anonymous feedback: how all participants rated in the last round"), N_("Your own ratings"))
 
 
 class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
@@ -121,12 +117,12 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
     def plan(self, context: InterviewContext) -> Plan:
         """Ratings depend on how many themes are found: between one and the instrument's maximum; with `auto` on when it
         ends."""
-        one, agents = self.instrument, len(context.participants())
-        questions, asked = len(one.questions), len(one.dimensions)
-        fewest, longest = one.fewest_rounds, one.most_rounds
+        instrument, agents = self.instrument, len(context.participants())
+        questions, asked = len(instrument.questions), len(instrument.dimensions)
+        fewest, longest = instrument.fewest_rounds, instrument.most_rounds
         rows = (
             agents * (questions + (fewest - 1) * asked),
-            agents * (questions + (longest - 1) * asked * one.max_themes),
+            agents * (questions + (longest - 1) * asked * instrument.max_themes),
         )
         least, most = rows if context.asking == "item" else (agents * fewest, agents * longest)
         first, again = max(1, agents * questions), int(self.settings.second_coding)
@@ -141,17 +137,17 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         verdict = context.pinned(f"exit/{round}", arm=context.main_arm)
         if verdict is None and context.arm.id == context.main_arm:
             rated = [await self._ratings(each, context) for each in range(2, round + 1)]
-            found = rated_enough(rated, self.instrument)
-            verdict = await context.pin(f"exit/{round}", found.model_dump(mode="json"))
+            ended = rated_enough(rated, self.instrument)
+            verdict = await context.pin(f"exit/{round}", ended.model_dump(mode="json"))
         return bool(_mapping(verdict).get("should_exit"))
 
     async def _ratings(self, round: int, context: InterviewContext) -> dict[str, dict[str, float]]:
         """Panelist → item → rating, of one round."""
-        found: dict[str, dict[str, float]] = {}
+        ratings: dict[str, dict[str, float]] = {}
         async for key, given in context.answers(arm=context.main_arm, round=round):
             if given.value is not None:
-                found.setdefault(key.participant, {})[given.item] = given.value
-        return found
+                ratings.setdefault(key.participant, {})[given.item] = given.value
+        return ratings
 
     async def _code(self, context: InterviewContext) -> Literal["next", "short", "failed"]:
         """Themes from the answers of round 1, pinned before anybody rates them."""
@@ -191,21 +187,20 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         """The panel's median and IQR of the last round, and what this participant said then."""
         is_false = context.arm.feedback == "false"
         feedback = context.pinned(f"feedback/{round - 1}", arm=context.arm.id if is_false else context.main_arm)
-        panel, own = (tell(text, self.language) for text in HEADINGS)
+        panel, yours = (tell(text, self.language) for text in HEADINGS)
         lines = [feedback_line(item, values) for item, values in _mapping(feedback).items()]
         then = context.key(unit, "ratings", round=round - 1)
-        said = context.stored(then._replace(arm=context.main_arm) if is_false else then)
-        mine = [f"{item}: {answer.value:g}" for item, answer in said.items() if answer.value is not None]
-        return ((panel, "\n".join(lines)), *(((own, "\n".join(mine)),) if mine else ()))
+        rated = context.stored(then._replace(arm=context.main_arm) if is_false else then)
+        mine = [f"{item}: {answer.value:g}" for item, answer in rated.items() if answer.value is not None]
+        return ((panel, "\n".join(lines)), *(((yours, "\n".join(mine)),) if mine else ()))
 
     async def _mislead(self, round: int, context: InterviewContext) -> None:
         """Probe: medians that nobody gave, half the scale off the real ones, pinned in the form of the real
         feedback."""
         if context.arm.feedback == "false" and round == FALSE_ROUND - 1:
             real = _mapping(context.pinned(f"feedback/{round}", arm=context.main_arm))
-            await context.pin(
-                f"feedback/{round}", {item: self._falsified(item, values) for item, values in real.items()}
-            )
+            false: dict[str, JsonValue] = {item: self._falsified(item, values) for item, values in real.items()}
+            await context.pin(f"feedback/{round}", false)
 
     def _falsified(self, item: str, values: Mapping[str, Any]) -> dict[str, JsonValue]:
         """Towards the farther end; from the midpoint up or down by the item's id."""
@@ -413,11 +408,11 @@ class PlantedPanel:
         revised = self._revised(who, item, theme, first, median, seed) if round_ >= 3 else first
         key = (seed, METHODOLOGY, item.id, persona_hash(who))
         confidence = 0.55 + 0.3 * abs(revised) + 0.08 * normal(*key, "confidence")
-        found = answer_at(revised, item, confidence=confidence)
+        answer = answer_at(revised, item, confidence=confidence)
         if item.reason:
             before = answer_at(first, item, confidence=confidence).value
-            found.text = self._reason(who, item.id, before, found.value, median, language, seed)
-        return found
+            answer.text = self._reason(who, item.id, before, answer.value, median, language, seed)
+        return answer
 
     def _first(self, who: Participant, item: Item, theme: str | None, seed: int) -> float:
         """Position of round 2's rating, −1 … 1."""
@@ -480,8 +475,8 @@ def _position_of(median: float | None, item: Item) -> float | None:
 
 def _medians(block: Block) -> dict[str, float]:
     """Medians by item id from feedback lines such as "theme:9f3a/importance: median 4, IQR 1, n 48"."""
-    found = (match for _, text in block.quoted for match in _MEDIAN.finditer(text))
-    return {match[1]: float(match[2].replace(",", ".")) for match in found}
+    matches = (match for _, text in block.quoted for match in _MEDIAN.finditer(text))
+    return {match[1]: float(match[2].replace(",", ".")) for match in matches}
 
 
 def planted(instrument: DelphiInstrument, settings: BaseModel | None = None) -> PlantedPanel:

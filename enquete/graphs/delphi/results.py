@@ -14,12 +14,11 @@ from pydantic import JsonValue, ValidationError
 from enquete.analysis.agreement import kendall_w
 from enquete.analysis.coherence import answer_stability
 from enquete.analysis.estimates import share_interval
-from enquete.analysis.feedback import Camps, HoldOuts, camps, drawn_toward, hold_outs
+from enquete.analysis.feedback import camps, drawn_toward, hold_outs
 from enquete.analysis.inference import selected_intervals
 from enquete.analysis.panel import (
     By,
     PanelMeasure,
-    RankRobustness,
     camps_p,
     converge,
     frequencies,
@@ -36,7 +35,7 @@ from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.tables import ANSWERS, ASKS, GLOSSARY, PRESENTATION
 from enquete.graphs.delphi.tables import state as accord_state
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, shallow
-from enquete.reports.declarations import Analysis, compared, shaped
+from enquete.reports.declarations import Analysis, compared, names, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health_checks import (
     Arms,
@@ -87,7 +86,7 @@ def analyse(
     ratings = list(panel.ratings())
     dissent = list(panel.dissent())
     tables = {
-        "rounds": [panel.round_of(number, own, frame, ratings) for number, own in rounds.items()],
+        "rounds": [panel.round_of(number, rows, frame, ratings) for number, rows in rounds.items()],
         "themes": panel.ranked_themes(ratings),
         "statements": panel.statements(),
         "ratings": _with_ranks(panel, ratings),
@@ -106,8 +105,8 @@ def analyse(
     }
     coding, tables["second_coding"] = panel.second_coding(settings)
     ranking, tables["ranking"] = panel.ranking()
-    last = [one for one in ratings if one["round"] == panel.last and one["dimension"] == panel.main and one["label"]]
-    counts = {name: sum(one["label"] == label for one in last) for label, name in COUNTED.items()}
+    last = [row for row in ratings if row["round"] == panel.last and row["dimension"] == panel.main and row["label"]]
+    counts = {name: sum(row["label"] == label for row in last) for label, name in COUNTED.items()}
     tables["accord"] = [
         {"item": item, "asks": item, "state": state, "answer": item if state != "open" and item in ANSWERS else None}
         for item in ASKS
@@ -117,7 +116,7 @@ def analyse(
     facts = {
         "last_round": panel.last, "main_dimension": panel.main, "dimensions": panel.dimensions,
         "scale_min": panel.scale[0], "scale_max": panel.scale[1], "n_themes": len(panel.themes), "n_judged": len(last),
-        **counts, "n": min((one["n"] for one in last), default=0), "n_total": len(people),
+        **counts, "n": min((row["n"] for row in last), default=0), "n_total": len(people),
         **instrument.disagreement.model_dump(include={"consensus_iqr", "disagreement_iqr", "polarised_below"}),
         "n_rounds": len(rounds) if instrument.rounds == "auto" else instrument.rounds,
         "n_questions": len(instrument.questions), **_left_over(context.pinned.get("themes")), **coding, **ranking,
@@ -183,6 +182,12 @@ class Panel:
     def items(self) -> dict[str, tuple[str, str]]:
         return {item_of(theme["theme"], d): (theme["theme"], d) for theme in self.themes for d in self.dimensions}
 
+    @cached_property
+    def ends(self) -> dict[str, tuple[int, int]]:
+        """The lowest and the highest point by item."""
+        scales = {item: self.instrument.scale_of(dimension) for item, (_, dimension) in self.items.items()}
+        return {item: (scale.min, scale.max) for item, scale in scales.items()}
+
     def rated(self, item: str, number: int) -> pd.Series[float]:
         """One item's ratings in a round, NaN where there is none."""
         table = self.tables[number]
@@ -199,7 +204,7 @@ class Panel:
 
     def round_of(self, number: int, rows: pd.DataFrame, frame: pd.DataFrame, ratings: list[Row]) -> Row:
         known = answering(rows)
-        main = [one for one in ratings if one["round"] == number and one["dimension"] == self.main]
+        main = [row for row in ratings if row["round"] == number and row["dimension"] == self.main]
         w = kendall_w(self._main_table(number)).w if number in self.tables else None
         asked = pd.Series(dtype=object)
         if "asked_at" in frame:
@@ -209,16 +214,16 @@ class Panel:
             "round": number, "n_responded": known["n_responded"], "n_planned": known["n_total"],
             "n": known["agents_responded"], "n_total": known["agents_total"], "w": w,
             "first_at": times[0] if times else None, "last_at": times[-1] if times else None,
-            **{name: sum(one["label"] == label for one in main) if main else None for label, name in COUNTED.items()},
+            **{name: sum(row["label"] == label for row in main) if main else None for label, name in COUNTED.items()},
         }  # fmt: skip
 
     def ranked_themes(self, ratings: list[Row]) -> list[Row]:
         """Themes agreed upon have a rank, in the main dimension of the last round: by IQR, then median; ties share
         places."""
         agreed = {
-            one["theme"]: one
-            for one in ratings
-            if (one["round"], one["dimension"], one["label"]) == (self.last, self.main, "consensus")
+            row["theme"]: row
+            for row in ratings
+            if (row["round"], row["dimension"], row["label"]) == (self.last, self.main, "consensus")
         }
         places: dict[str, tuple[int, int]] = {}
         if agreed:
@@ -231,7 +236,7 @@ class Panel:
         return [
             {
                 **{key: theme[key] for key in ("theme", "label", "description")},
-                "n_agents": len({one.rpartition("|")[0] for one in theme["statements"]}),
+                "n_agents": len({statement.rpartition("|")[0] for statement in theme["statements"]}),
                 "n_statements": len(theme["statements"]),
                 **dict(zip(("rank", "rank_to"), places.get(theme["theme"], (None, None)), strict=True)),
             }
@@ -244,11 +249,11 @@ class Panel:
         if first is None:
             return
         texts = first[["participant", "item_id", "text"]].itertuples(index=False)
-        words = {f"{who}|{item}": (who, item, said) for who, item, said in texts}
+        words = {f"{who}|{item}": (who, item, text) for who, item, text in texts}
         for theme in self.themes:
-            known = [words[one] for one in theme["statements"] if one in words]
-            for place, (who, item, said) in enumerate(known, 1):
-                yield {"theme": theme["theme"], "participant": who, "item": item, "place": place, "text": said}
+            known = [words[statement] for statement in theme["statements"] if statement in words]
+            for place, (who, item, text) in enumerate(known, 1):
+                yield {"theme": theme["theme"], "participant": who, "item": item, "place": place, "text": text}
 
     def second_coding(self, settings: DelphiSettings | None) -> tuple[Row, list[Row]]:
         """Agreement of the two codings over the statements that both have.
@@ -265,25 +270,24 @@ class Panel:
             again = None
         if again is None:
             return {"second_coding_state": "missing"}, []
-        found = asdict(agreement({theme["theme"]: theme["statements"] for theme in self.themes}, again))
+        coded = asdict(agreement({theme["theme"]: theme["statements"] for theme in self.themes}, again))
         rows = [
-            {key: one[key] for key in ("theme", "n_first", "n_second", "n_both", "alpha")} for one in found["themes"]
+            {key: theme[key] for key in ("theme", "n_first", "n_second", "n_both", "alpha")}
+            for theme in coded["themes"]
         ]
         return {
-            "second_coding_state": "done", "alpha": found["alpha"], "coded_twice": found["n"],
-            "coded_alike": found["identical_share"], "not_coded_again": len(again.uncoded),
+            "second_coding_state": "done", "alpha": coded["alpha"], "coded_twice": coded["n"],
+            "coded_alike": coded["identical_share"], "not_coded_again": len(again.uncoded),
         }, rows  # fmt: skip
 
     # --- ratings ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def measures(self) -> list[PanelMeasure]:
-        scales = {item: self.instrument.scale_of(dimension) for item, (_, dimension) in self.items.items()}
         limits = self.instrument.disagreement
         return panel_measures(
-            self.tables, {item: (scale.min, scale.max) for item, scale in scales.items()},
-            consensus_iqr=limits.consensus_iqr, polarised_below=limits.polarised_below,
-        )  # fmt: skip
+            self.tables, self.ends, consensus_iqr=limits.consensus_iqr, polarised_below=limits.polarised_below
+        )
 
     def ratings(self) -> Iterator[Row]:
         """Per theme, dimension and round: figures of the spread, and three verdicts that none derives from another.
@@ -293,63 +297,61 @@ class Panel:
         neither.
         """
         bounds = self._bounds()
-        for one in self.measures:
-            theme, dimension = self.items[one.item]
-            scale, spread, several = self.instrument.scale_of(dimension), one.spread, one.spread.n > 1
-            low, high = bounds[one.item, one.round]
+        for measure in self.measures:
+            item, spread, several = measure.item, measure.spread, measure.spread.n > 1
+            low, high = bounds[item, measure.round]
             yield {
-                "theme": theme, "dimension": dimension, "item": one.item, "round": one.round, "n": spread.n,
-                "n_total": spread.n + spread.n_missing, "scale_min": scale.min, "scale_max": scale.max,
+                **self._about(measure), "item": item, "n": spread.n, "n_total": spread.n + spread.n_missing,
+                "scale_min": self.ends[item][0], "scale_max": self.ends[item][1],
                 **{key: getattr(spread, key) for key in SPREAD}, "tastle_wierman": spread.consensus, "mean_low": low,
-                "mean_high": high, "agreed": one.consensus if several else None,
-                "polarised": one.polarised if several else None, "label": self._label(one), "stand": None,
+                "mean_high": high, "agreed": measure.consensus if several else None,
+                "polarised": measure.polarised if several else None, "label": self._label(measure), "stand": None,
             }  # fmt: skip
+
+    def _about(self, measure: PanelMeasure) -> Row:
+        theme, dimension = self.items[measure.item]
+        return {"theme": theme, "dimension": dimension, "round": measure.round}
 
     def _bounds(self) -> dict[tuple[str, int], tuple[float, float]]:
         """Bounds of each mean that hold for the theme with the highest of all, by item and round."""
-        found: dict[tuple[str, int], tuple[float, float]] = {}
+        bounds: dict[tuple[str, int], tuple[float, float]] = {}
         for number in self.tables:
             for dimension in self.dimensions:
                 scale = self.instrument.scale_of(dimension)
-                own = [one for one in self.measures if one.round == number and self.items[one.item][1] == dimension]
-                figures = pd.DataFrame([shallow(one.spread) for one in own], columns=["n", "mean", "sd"]).astype(float)
-                bounds = selected_intervals(
+                measures = [m for m in self.measures if m.round == number and self.items[m.item][1] == dimension]
+                figures = pd.DataFrame([shallow(m.spread) for m in measures], columns=["n", "mean", "sd"]).astype(float)
+                intervals = selected_intervals(
                     figures["n"], figures["mean"], figures["sd"], selected="highest", ends=(scale.min, scale.max)
                 )
-                for one, low, high in zip(own, bounds["low"], bounds["high"], strict=True):
-                    found[one.item, number] = (low, high)
-        return found
+                for measure, low, high in zip(measures, intervals["low"], intervals["high"], strict=True):
+                    bounds[measure.item, number] = (low, high)
+        return bounds
 
-    def _label(self, one: PanelMeasure) -> str | None:
+    def _label(self, measure: PanelMeasure) -> str | None:
         limits = self.instrument.disagreement
-        if one.spread.n < 2:
+        if measure.spread.n < 2:
             return None
-        if is_disagreement(one.spread, iqr_above=limits.disagreement_iqr, polarised_below=limits.polarised_below):
+        if is_disagreement(measure.spread, iqr_above=limits.disagreement_iqr, polarised_below=limits.polarised_below):
             return "disagreement"
-        return "consensus" if is_consensus(one.spread.iqr, at_most=limits.consensus_iqr) else "open"
+        return "consensus" if is_consensus(measure.spread.iqr, at_most=limits.consensus_iqr) else "open"
 
     def distribution(self) -> Iterator[Row]:
-        for one in self.measures:
-            theme, dimension = self.items[one.item]
-            scale = self.instrument.scale_of(dimension)
-            counts = frequencies(self.rated(one.item, one.round).to_numpy(dtype=float), scale.min, scale.max)
-            for value, n in zip(range(scale.min, scale.max + 1), counts.tolist(), strict=True):
-                yield {"theme": theme, "dimension": dimension, "round": one.round, "item": one.item, "value": value,
-                    "n": n,
-                       "share": n / one.spread.n if one.spread.n else None}  # fmt: skip
+        for measure in self.measures:
+            low, high = self.ends[measure.item]
+            counts = frequencies(self.rated(measure.item, measure.round).to_numpy(dtype=float), low, high)
+            for value, n in enumerate(counts.tolist(), low):
+                share = n / measure.spread.n if measure.spread.n else None
+                yield {**self._about(measure), "item": measure.item, "value": value, "n": n, "share": share}
 
     def stability(self) -> Iterator[Row]:
-        for one in self.measures:
-            if one.stability is not None:
-                theme, dimension = self.items[one.item]
-                known = {
-                    key: getattr(one.stability, key)
-                    for key in ("n_paired", "share_changed", "net_change", "stable", "delta_cv")
-                }
-                yield {"theme": theme, "dimension": dimension, "round": one.round,
-                    "n_total": one.spread.n + one.spread.n_missing, **known,
-                       "kappa": one.stability.kappa.kappa, "p": one.stability.wilcoxon.p, "p_holm": one.p_holm,
-                           "p_bh": one.p_bh}  # fmt: skip
+        for measure in self.measures:
+            stability, spread = measure.stability, measure.spread
+            if stability is not None:
+                yield {
+                    **self._about(measure), "n_total": spread.n + spread.n_missing,
+                    **{key: getattr(stability, key) for key in STABLE}, "kappa": stability.kappa.kappa,
+                    "p": stability.wilcoxon.p, "p_holm": measure.p_holm, "p_bh": measure.p_bh,
+                }  # fmt: skip
 
     def convergence(self) -> Iterator[Row]:
         """From the first rating to the last revision, over the panelists who gave both."""
@@ -358,19 +360,21 @@ class Panel:
         for item, (theme, dimension) in self.items.items():
             first, second = (self.rated(item, n) for n in (FIRST_RATING, self.revised))
             known = shallow(converge(first, second, median=self.shown(FIRST_RATING, item)))
-            yield {"theme": theme, "dimension": dimension, "item": item, "from_round": FIRST_RATING,
-                "to_round": self.revised,
-                   "n_total": len(second), **{key: known[key] for key in CONVERGED}}  # fmt: skip
+            yield {
+                "theme": theme, "dimension": dimension, "item": item, "from_round": FIRST_RATING,
+                "to_round": self.revised, "n_total": len(second), **{key: known[key] for key in CONVERGED},
+            }  # fmt: skip
 
     def concordance(self) -> Iterator[Row]:
         """Kendall's W over the themes, per dimension and round; raters with a gap are left out and counted."""
         for number, table in self.tables.items():
             for dimension in self.dimensions:
-                found = kendall_w(table.reindex(columns=self._of(dimension)).to_numpy(dtype=float))
-                yield {"round": number, "dimension": dimension, "n": found.n_raters, "n_dropped": found.n_dropped,
-                    "n_themes": found.n_items,
-                       "w": found.w, "moderate": None if found.w is None else found.w >= MODERATE, "chi2": found.chi2,
-                           "p": found.p}  # fmt: skip
+                kendall = kendall_w(table.reindex(columns=self._of(dimension)).to_numpy(dtype=float))
+                yield {
+                    "round": number, "dimension": dimension, "n": kendall.n_raters, "n_dropped": kendall.n_dropped,
+                    "n_themes": kendall.n_items, "w": kendall.w, "chi2": kendall.chi2, "p": kendall.p,
+                    "moderate": None if kendall.w is None else kendall.w >= MODERATE,
+                }  # fmt: skip
 
     def ranking(self) -> tuple[Row, list[Row]]:
         """How firm the order of the themes is in the last round, per dimension: by mean rating, and by IQR then
@@ -378,17 +382,23 @@ class Panel:
         rows: list[Row] = []
         facts: Row = {}
         for dimension in self.dimensions if self.last is not None else ():
-            items = [item for item in self._of(dimension) if item in self.tables[self.last or 0]]
-            table = self.tables[self.last or 0][items].rename(columns={item: self.items[item][0] for item in items})
-            for by in ORDERS if items else ():
-                found = rank_robustness(table, k=min(TOP, len(items)), by=by)
+            table = self._by_theme(self._of(dimension))
+            for by in ORDERS if table.shape[1] else ():
+                robust = rank_robustness(table, k=min(TOP, table.shape[1]), by=by)
                 if dimension == self.main:
-                    facts |= {"top": found.k, "draws": found.draws, f"tau_{by}": found.tau_mean}
-                rows += _ranks(found, dimension)
+                    facts |= {"top": robust.k, "draws": robust.draws, f"tau_{by}": robust.tau_mean}
+                for theme in robust.themes:
+                    rows.append({"by": by, "dimension": dimension, **{key: getattr(theme, key) for key in RANKED}})
         return facts, rows
 
+    def _by_theme(self, items: list[str]) -> pd.DataFrame:
+        """Those of the items that the last round has, named by their themes."""
+        table = self.tables[self.last or 0]
+        listed = [item for item in items if item in table]
+        return table[listed].rename(columns={item: self.items[item][0] for item in listed})
+
     def _of(self, dimension: str) -> list[str]:
-        return [item for item, (_, own) in self.items.items() if own == dimension]
+        return [item for item, (_, d) in self.items.items() if d == dimension]
 
     def _main_table(self, number: int) -> np.ndarray:
         return self.tables[number].reindex(columns=self._of(self.main)).to_numpy(dtype=float)
@@ -402,21 +412,16 @@ class Panel:
         first, last = self.tables[FIRST_RATING].align(self.tables[self.revised], join="outer")
         both = first.notna() & last.notna()
         changed = both & first.ne(last)
-        scales = {
-            str(item): (one.min, one.max)
-            for item in first
-            for one in [self.instrument.scale_of(self.items[str(item)][1])]
-        }
-        found = drawn_toward(first, last, scales)
+        drawn = drawn_toward(first, last, self.ends)
         direction = "neither"
-        if found.estimate is not None and found.movement != "untestable":
-            nearer = found.estimate > 0 and (found.specific is None or found.specific > 0)
-            direction = "closer" if nearer else "farther" if found.estimate < 0 else "neither"
+        if drawn.estimate is not None and drawn.movement != "untestable":
+            nearer = drawn.estimate > 0 and (drawn.specific is None or drawn.specific > 0)
+            direction = "closer" if nearer else "farther" if drawn.estimate < 0 else "neither"
         agents = both.any(axis=1)
         yield {
-            "direction": direction, "n": found.n, "n_total": found.n_total, "before": found.before,
-            "after": found.after, "nearer": found.estimate, "nearer_low": found.low, "nearer_high": found.high,
-            "p": None if found.movement == "untestable" else found.p,
+            "direction": direction, "n": drawn.n, "n_total": drawn.n_total, "before": drawn.before,
+            "after": drawn.after, "nearer": drawn.estimate, "nearer_low": drawn.low, "nearer_high": drawn.high,
+            "p": None if drawn.movement == "untestable" else drawn.p,
             "n_unchanged": int((agents & ~changed.any(axis=1)).sum()),
             "n_ratings_same": int((both & ~changed).to_numpy().sum()), "n_ratings": int(both.to_numpy().sum()),
         }  # fmt: skip
@@ -425,11 +430,9 @@ class Panel:
         """Each theme in the last round, on the dimension that themes are ranked by. groups: by participant."""
         if self.last is None:
             return {}
-        items = [item for item in self._of(self.main) if item in self.tables[self.last]]
-        named = {item: self.items[item][0] for item in items}
-        values = self.tables[self.last][items].rename(columns=named)
-        ends = dict.fromkeys(values, self.scale)
-        return compared(values, groups, "theme", {theme: item for item, theme in named.items()}, ends=ends)
+        values = self._by_theme(self._of(self.main))
+        items = {theme: item_of(str(theme), self.main) for theme in values}
+        return compared(values, groups, "theme", items, ends=dict.fromkeys(values, self.scale))
 
     # --- dissent ------------------------------------------------------------------------------------------------------
 
@@ -440,47 +443,41 @@ class Panel:
             return
         rows = self.rows[self.revised]
         asked = set(rows["item_id"])
-        for one in self.measures:
-            if one.round == self.revised and one.item in asked:
-                stand = self._stand(one, rows)
+        for measure in self.measures:
+            if measure.round == self.revised and measure.item in asked:
+                stand = self._stand(measure, rows)
                 if stand.row["label"] == "disagreement" or stand.row["n_holding_out"]:
                     yield stand
 
-    def _stand(self, one: PanelMeasure, rows: pd.DataFrame) -> Stand:
-        theme, dimension = self.items[one.item]
-        final = self.rated(one.item, one.round)
-        before = (
-            self.rated(one.item, one.round - 1).reindex(final.index) if one.round - 1 in self.tables else final * np.nan
-        )
-        scale = self.instrument.scale_of(dimension)
-        found = hold_outs(
-            final, before, median=self.shown(one.round - 1, one.item), distance=(scale.max - scale.min) / 2
-        )
-        counts = frequencies(final.to_numpy(dtype=float), scale.min, scale.max)
+    def _stand(self, measure: PanelMeasure, rows: pd.DataFrame) -> Stand:
+        item, last, spread, (low, high) = measure.item, measure.round - 1, measure.spread, self.ends[measure.item]
+        final = self.rated(item, measure.round)
+        before = self.rated(item, last).reindex(final.index) if last in self.tables else final * np.nan
+        holding = hold_outs(final, before, median=self.shown(last, item), distance=(high - low) / 2)
+        counts = frequencies(final.to_numpy(dtype=float), low, high)
         split = camps(final, polarised=has_camps(counts))
         if split is not None:
             stood = before.le(split.low) & final.le(split.low) | before.ge(split.high) & final.ge(split.high)
             sides, stayed, kind = (split.below, split.above), frozenset(map(str, before.index[stood])), "camps"
         else:
             # Against a panel without a middle nobody holds out.
-            sides = ((), ()) if self._label(one) == "disagreement" else (found.below, found.above)
+            sides = ((), ()) if self._label(measure) == "disagreement" else (holding.below, holding.above)
             stayed = frozenset((*sides[0], *sides[1]))
             kind = "hold_outs" if stayed else "scattered"
-        figures = share_interval(len(sides[1]), one.spread.n) if kind == "camps" else {}
+        figures = share_interval(len(sides[1]), spread.n) if kind == "camps" else {}
+        theme, dimension = self.items[item]
         row = {
-            "theme": theme, "dimension": dimension, "item": one.item, "kind": kind, "label": self._label(one),
-                "n": one.spread.n,
-            "n_total": one.spread.n + one.spread.n_missing, "iqr": one.spread.iqr, "agreement": one.spread.agreement,
-            "median_shown": found.median, "distance": found.distance, "n_paired": found.n_paired,
+            "theme": theme, "dimension": dimension, "item": item, "kind": kind, "label": self._label(measure),
+            "n": spread.n, "n_total": spread.n + spread.n_missing, "iqr": spread.iqr, "agreement": spread.agreement,
+            "median_shown": holding.median, "distance": holding.distance, "n_paired": holding.n_paired,
             "n_holding_out": len(stayed) if kind == "hold_outs" else 0, "n_below": len(sides[0]),
-                "n_above": len(sides[1]),
-            "n_between": split.n_between if split else None, "n_stayed": len(stayed & {*sides[0], *sides[1]}),
-            "low_at": split.low if split else None, "high_at": split.high if split else None,
-                "mean_gap": found.mean_gap,
+            "n_above": len(sides[1]), "n_stayed": len(stayed & {*sides[0], *sides[1]}), "mean_gap": holding.mean_gap,
+            "n_between": split.n_between if split else None, "low_at": split.low if split else None,
+            "high_at": split.high if split else None,
             "p": min(1.0, (camps_p(counts) or 1.0) * len(self.themes)) if split else None,  # of the most divided of all
             **{f"above_{key}": figures.get(key) for key in ("share", "low", "high")},
         }  # fmt: skip
-        return Stand(row, sides, stayed, before, rows[rows["item_id"].eq(one.item)], found, split)
+        return Stand(row, sides, stayed, before, rows[rows["item_id"].eq(item)], holding.median or 0.0)
 
     def agents(self, dissent: list[Stand]) -> Iterator[Row]:
         """On which share of its last ratings an agent holds out, and its mean distance from the medians it was
@@ -502,17 +499,9 @@ class Panel:
 
 
 SPREAD = ("median", "q1", "q3", "iqr", "mean", "sd", "agreement", "bimodality", "top_share")
-CONVERGED = (
-    "n_paired",
-    "iqr_first",
-    "iqr_second",
-    "delta_iqr",
-    "n_moved",
-    "n_off_median",
-    "n_toward",
-    "n_away",
-    "share_toward",
-)
+CONVERGED = names("n_paired iqr_first iqr_second delta_iqr n_moved n_off_median n_toward n_away share_toward")
+STABLE = ("n_paired", "share_changed", "net_change", "stable", "delta_cv")
+RANKED = ("theme", "rank", "low", "high", "p_top")
 
 
 @dataclass(frozen=True)
@@ -525,20 +514,18 @@ class Stand:
     stayed: frozenset[str]
     before: pd.Series[float]
     rows: pd.DataFrame  # answers of the last round
-    found: HoldOuts
-    split: Camps | None
+    median: float
 
     def people(self) -> Iterator[Row]:
         """Everybody on a side, those first who stayed and give a reason, and came no closer."""
         members = {row["participant"]: row for row in self.rows.to_dict("records")}
-        median = self.found.median or 0.0
-        for side, names in zip(("below", "above"), self.sides, strict=True):
 
-            def last(who: str) -> tuple[bool, bool, bool]:
-                closer = abs(members[who]["value"] - median) < abs(self.before[who] - median)
-                return members[who]["text"] == "", bool(closer), who not in self.stayed
+        def last(who: str) -> tuple[bool, bool, bool]:
+            closer = abs(members[who]["value"] - self.median) < abs(self.before[who] - self.median)
+            return members[who]["text"] == "", bool(closer), who not in self.stayed
 
-            for place, who in enumerate(sorted(names, key=last), 1):
+        for side, people in zip(("below", "above"), self.sides, strict=True):
+            for place, who in enumerate(sorted(people, key=last), 1):
                 row = members[who]
                 yield {
                     "theme": self.row["theme"], "dimension": self.row["dimension"], "participant": who, "side": side,
@@ -552,20 +539,16 @@ class Stand:
         below, above = (rated["participant"].isin(side) for side in self.sides)
         counts = pd.DataFrame({"n_below": below, "n_above": above, "n": True}).groupby(rated["stakeholder_type"]).sum()
         for row in dictionaries(counts.sort_index().reset_index()):
-            yield {
-                "theme": self.row["theme"],
-                "dimension": self.row["dimension"],
-                **row,
-            }
+            yield {"theme": self.row["theme"], "dimension": self.row["dimension"], **row}
 
 
 def _themes(stored: JsonValue) -> list[Row]:
     listed = stored.get("themes") if isinstance(stored, dict) else stored
     return [
-        {"theme": str(one["id"]), "label": str(one["label"]), "description": str(one.get("description", "")),
-         "statements": [str(each) for each in one.get("statements") or []]}  # type: ignore[union-attr]
-        for one in (listed if isinstance(listed, list) else [])
-        if isinstance(one, dict)
+        {"theme": str(theme["id"]), "label": str(theme["label"]), "description": str(theme.get("description", "")),
+         "statements": [str(each) for each in theme.get("statements") or []]}  # type: ignore[union-attr]
+        for theme in (listed if isinstance(listed, list) else [])
+        if isinstance(theme, dict)
     ]  # fmt: skip
 
 
@@ -577,29 +560,16 @@ def _table(rows: pd.DataFrame, themes: list[Row], instrument: DelphiInstrument) 
 
 def _with_ranks(panel: Panel, ratings: list[Row]) -> list[Row]:
     """Each rating with its theme's rank, and how many undisputed themes share its median."""
-    ranks = {one["theme"]: one["rank"] for one in panel.ranked_themes(ratings)}
+    ranks = {row["theme"]: row["rank"] for row in panel.ranked_themes(ratings)}
     kinds = {stand.row["item"]: stand.row["kind"] for stand in panel.dissent()}
     settled = [
-        (one["round"], one["dimension"], one["median"]) for one in ratings if one["label"] in ("consensus", "open")
+        (row["round"], row["dimension"], row["median"]) for row in ratings if row["label"] in ("consensus", "open")
     ]
     return [
-        {**one, "rank": ranks.get(one["theme"]), "tied": settled.count((one["round"], one["dimension"], one["median"])),
-         "stand": kinds.get(one["item"]) if one["round"] == panel.revised else None}
-        for one in ratings
+        {**row, "rank": ranks.get(row["theme"]), "tied": settled.count((row["round"], row["dimension"], row["median"])),
+         "stand": kinds.get(row["item"]) if row["round"] == panel.revised else None}
+        for row in ratings
     ]  # fmt: skip
-
-
-def _ranks(found: RankRobustness, dimension: str) -> Iterator[Row]:
-    for theme in found.themes:
-        yield {
-            "by": found.by,
-            "dimension": dimension,
-            "theme": theme.theme,
-            "rank": theme.rank,
-            "low": theme.low,
-            "high": theme.high,
-            "p_top": theme.p_top,
-        }
 
 
 def _left_over(coded: JsonValue) -> Row:
@@ -618,18 +588,14 @@ def _ended(pinned: Mapping[str, JsonValue], last: int | None) -> Row:
     stored = pinned.get(f"exit/{last}")
     if not isinstance(stored, dict):
         return {"ended": "set"}
-    details = stored.get("details") if isinstance(stored.get("details"), dict) else {}
-    assert isinstance(details, dict)
-    return {
-        "ended": stored.get("reason"),
-        "ended_agreement": details.get("agreement"),
-        "ended_stable": details.get("stable_share"),
-    }
+    details: Any = stored.get("details") or {}
+    agreement, stable = details.get("agreement"), details.get("stable_share")
+    return {"ended": stored.get("reason"), "ended_agreement": agreement, "ended_stable": stable}
 
 
 def _times(rounds: list[Row]) -> Row:
     """When the first and the last answer came."""
-    first, last = ([one[end] for one in rounds if one[end]] for end in ("first_at", "last_at"))
+    first, last = ([row[end] for row in rounds if row[end]] for end in ("first_at", "last_at"))
     return {"first_at": min(first, default=None), "last_at": max(last, default=None)}
 
 
@@ -647,14 +613,13 @@ def item_facts(item_id: str, instrument: DelphiInstrument) -> ItemFacts:
     return ItemFacts(family=theme, dimension=dimension, scale_min=scale.min, scale_max=scale.max)
 
 
-def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
+def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
     """Themes of round 1, ratings of round 2, revisions after it, and what converged."""
-    found: Mapping[str, Any] = findings
     return {
-        "round1_themes.jsonl": found["themes"],
+        "round1_themes.jsonl": findings["themes"],
         "round2_ratings.jsonl": lines(frame[frame["round"].eq(2)]),
         "round3_revisions.jsonl": lines(frame[frame["round"].gt(2)]),
-        "convergence.json": {key: value for key, value in found.items() if key not in ("themes", "flags")},
+        "convergence.json": {key: value for key, value in findings.items() if key not in ("themes", "flags")},
     }
 
 
@@ -668,15 +633,15 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Panelists whose revision left all as it was; ratings before feedback as anywhere, revised ones for gaps alone."""
     rows = checkable(rows)
     for phase in phases(rows):
-        own = occasion(rows, phase)
-        rated = rounds(own)
+        of_phase = occasion(rows, phase)
+        rated = rounds(of_phase)
         if len(rated) > 1:
-            first, last = (answers(occasion(own, phase, number)) for number in (rated[0], rated[-1]))
+            first, last = (answers(occasion(of_phase, phase, number)) for number in (rated[0], rated[-1]))
             yield from each(phase, (unrevised(first, last), answer_stability(first, last)))
         else:
             yield from each(phase, (missing(name, "no_revision") for name in ("unrevised", "answer_stability")))
         if rated:
-            yield from each(phase, scales(occasion(own, phase, rated[0]), humans))
+            yield from each(phase, scales(occasion(of_phase, phase, rated[0]), humans))
     yield from gaps(rows)
 
 
@@ -708,15 +673,11 @@ def _false_median(arms: Arms) -> Made:
 
 def _medians(arms: Arms, arm: str) -> dict[str, float]:
     """Item → median that this arm's panel was shown in the round that the false ones were shown in."""
-    told = max((key for key in arms.pinned(FALSE_MEDIAN) if key.startswith("feedback/")), key=_round, default="")
-    feedback = arms.pinned(arm).get(told)
+    rounds = (int(name.partition("/")[2]) for name in arms.pinned(FALSE_MEDIAN) if name.startswith("feedback/"))
+    feedback = arms.pinned(arm).get(f"feedback/{max(rounds, default='')}")
     items = feedback if isinstance(feedback, Mapping) else {}
-    medians = {str(item): one["median"] for item, one in items.items() if isinstance(one, Mapping) and "median" in one}
+    medians = {str(item): row.get("median") for item, row in items.items() if isinstance(row, Mapping)}
     return {item: float(median) for item, median in medians.items() if isinstance(median, int | float)}
-
-
-def _round(feedback: str) -> int:
-    return int(feedback.partition("/")[2])
 
 
 EVALUATION = Evaluation(

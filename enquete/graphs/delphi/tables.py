@@ -209,12 +209,11 @@ RATINGS = Table(
     name="ratings", title=N_("Ratings by theme"), key=("theme", "dimension", "round"),
     columns=(
         THEME, DIMENSION, ROUND, ITEM, integer("rank", N_("Rank")), N, TOTAL, N_OF,
-        number("median", N_("median"), digits=1), number("q1", N_("lower quartile"), digits=1), number("q3",
-            N_("upper quartile"), digits=1),
-        IQR, number("mean", N_("mean")), number("sd", "SD"), number("mean_low", N_("mean, lower bound")),
-            number("mean_high", N_("mean, upper bound")), A,
-        number("tastle_wierman", N_("Tastle–Wierman")), number("bimodality", N_("bimodality")), share("top_share",
-            N_("top two points")),
+        number("median", N_("median"), digits=1), number("q1", N_("lower quartile"), digits=1),
+        number("q3", N_("upper quartile"), digits=1), IQR, number("mean", N_("mean")), number("sd", "SD"),
+        number("mean_low", N_("mean, lower bound")), number("mean_high", N_("mean, upper bound")), A,
+        number("tastle_wierman", N_("Tastle–Wierman")), number("bimodality", N_("bimodality")),
+        share("top_share", N_("top two points")),
         flag("agreed", N_("small spread"), means=N_("IQR within the instrument's limit")),
         flag("polarised", N_("polarised"), means=N_("A below the instrument's limit, or two sides that lie apart"),
             replicates=True),
@@ -237,9 +236,8 @@ RATINGS = Table(
                      "agents).")),
     ),
     note=N_("A: van der Eijk's agreement (1 unanimous, 0 uniform, −1 two camps). Consensus: IQR ≤ {consensus_iqr}. "
-            "Disputed: IQR > "
-            "{disagreement_iqr}, A < {polarised_below}, or a third of the panel at least on either of two sides that "
-            "lie apart."),
+            "Disputed: IQR > {disagreement_iqr}, A < {polarised_below}, or a third of the panel at least on either of "
+            "two sides that lie apart."),
 )  # fmt: skip
 
 DISTRIBUTION = Table(
@@ -251,12 +249,12 @@ DISTRIBUTION = Table(
 STABILITY = Table(
     name="stability", title=N_("Stability between rounds"), key=("theme", "dimension", "round"),
     columns=(
-        THEME, DIMENSION, ROUND, PAIRS, TOTAL, PAIRS_OF, number("kappa", N_("weighted κ")), share("share_changed",
-            N_("changed")),
+        THEME, DIMENSION, ROUND, PAIRS, TOTAL, PAIRS_OF, number("kappa", N_("weighted κ")),
+        share("share_changed", N_("changed")),
         share("net_change", N_("net change"), means=N_("share that would have to move to turn one histogram into the "
                                                        "other")),
         flag("stable", N_("stable")), number("delta_cv", "ΔCV"), p_value("p"), p_value("p_holm", "p (Holm)"),
-            p_value("p_bh", "p (BH)"),
+        p_value("p_bh", "p (BH)"),
     ),
     views=(View(at="appendix", by=names("dimension round"), order=names("dimension round theme"),
                 columns=names("theme kappa share_changed net_change stable p_holm")),),
@@ -269,18 +267,15 @@ CONVERGENCE = Table(
     name="convergence", title=N_("Convergence from the first to the last round of rating"), key=("theme", "dimension"),
     columns=(
         THEME, DIMENSION, ITEM, integer("from_round", N_("from round")), integer("to_round", N_("to round")), PAIRS,
-            TOTAL, PAIRS_OF,
-        number("iqr_first", N_("IQR before")), number("iqr_second", N_("IQR after")), number("delta_iqr", "ΔIQR"),
-            integer("n_moved", N_("changed")),
-        integer("n_off_median", N_("off the median")), integer("n_toward", N_("came closer to it")), integer("n_away",
-            N_("went away from it")),
+        TOTAL, PAIRS_OF, number("iqr_first", N_("IQR before")), number("iqr_second", N_("IQR after")),
+        number("delta_iqr", "ΔIQR"), integer("n_moved", N_("changed")), integer("n_off_median", N_("off the median")),
+        integer("n_toward", N_("came closer to it")), integer("n_away", N_("went away from it")),
         share("share_toward", N_("share that came closer")),
     ),
     views=(View(at="appendix", by=("dimension",), order=names("dimension theme"),
                 columns=names("theme iqr_first iqr_second n_moved n_off_median n_toward")),),
     note=N_("The median is the one that was fed back. Whoever answers again comes closer to a median by chance alone; "
-            "whether feedback did it "
-            "is tested apart, against the medians of the others."),
+            "whether feedback did it is tested apart, against the medians of the others."),
 )  # fmt: skip
 
 REVISION = Table(
@@ -293,7 +288,7 @@ REVISION = Table(
         number("nearer_low", N_("lower bound")), number("nearer_high", N_("upper bound")), p_value("p"), adjusted_p(),
         integer("n_unchanged", N_("agents who left every rating unchanged")),
         integer("n_ratings_same", N_("ratings left unchanged")),
-            integer("n_ratings", N_("ratings given in both rounds")),
+        integer("n_ratings", N_("ratings given in both rounds")),
     ),
     views=(
         View(at="appendix", columns=names("direction before after nearer p_adjusted n_unchanged n_ratings_same "
@@ -307,16 +302,15 @@ REVISION = Table(
 DISSENT = Table(
     name="dissent", title=N_("What stays disputed"), key=("theme", "dimension"),
     columns=(
-        THEME, DIMENSION, ITEM, code("kind", N_("dissent"), levels=STANDS), code("label", N_("Verdict"),
-            levels=VERDICTS), N, TOTAL, IQR, A,
+        THEME, DIMENSION, ITEM, code("kind", N_("dissent"), levels=STANDS),
+        code("label", N_("Verdict"), levels=VERDICTS), N, TOTAL, IQR, A,
         number("median_shown", N_("median shown"), digits=1), number("distance", N_("distance"), digits=1), PAIRS,
         integer("n_holding_out", N_("hold-outs")), integer("n_below", N_("below")), integer("n_above", N_("above")),
         integer("n_between", N_("between")), integer("n_stayed", N_("stayed from the round before")),
         integer("low_at", N_("lower camp up to")), integer("high_at", N_("upper camp from")),
         p_value("p", means=N_("how often the most divided of so many even spreads looks so")), adjusted_p(),
-        share("above_share", N_("share of the upper camp")), share("above_low", N_("lower bound")), share("above_high",
-            N_("upper bound")),
-        number("mean_gap", N_("mean distance from the median")),
+        share("above_share", N_("share of the upper camp")), share("above_low", N_("lower bound")),
+        share("above_high", N_("upper bound")), number("mean_gap", N_("mean distance from the median")),
     ),
     views=(
         View(at="appendix", where="label == 'disagreement'", order=("agreement",), top=20,
@@ -329,10 +323,8 @@ DISSENT = Table(
                                                                          "agreement"), order=("agreement",), top=5),
     ),
     note=N_("Camps: a third of the raters at least on either of two sides that lie apart, as no even spread looks; "
-            "else opinions are spread. "
-            "Hold-outs: in both rounds at least half the scale's width off the median fed back, on the same side, no "
-            "closer than before, "
-            "and fewer than half of the raters there."),
+            "else opinions are spread. Hold-outs: in both rounds at least half the scale's width off the median fed "
+            "back, on the same side, no closer than before, and fewer than half of the raters there."),
 )  # fmt: skip
 
 STANDING = Table(
@@ -340,8 +332,7 @@ STANDING = Table(
         one_agent=True,
     columns=(
         THEME, DIMENSION, AGENT, GROUP, code("side", N_("side"), levels=SIDES), integer("value", N_("rating")),
-            integer("before", N_("before")),
-        flag("stayed", N_("stayed")), text("reason", N_("reason")),
+        integer("before", N_("before")), flag("stayed", N_("stayed")), text("reason", N_("reason")),
         integer("place", N_("place"), means=N_("those who stayed and give a reason first")),
     ),
     views=(View(at="appendix", where="dimension == @main_dimension and place <= 2", by=("theme", "side"),
@@ -360,16 +351,15 @@ DISSENT_BY_GROUP = Table(
 RANKING = Table(
     name="ranking", title=N_("How firm the ranking is"), key=("by", "dimension", "theme"),
     columns=(
-        code("by", N_("ranked"), levels=ORDERS), DIMENSION, THEME, number("rank", N_("rank"), digits=1), number("low",
-            N_("rank, lower bound"), digits=1),
-        number("high", N_("rank, upper bound"), digits=1), interval("low", "high", "95%", digits=1),
+        code("by", N_("ranked"), levels=ORDERS), DIMENSION, THEME, number("rank", N_("rank"), digits=1),
+        number("low", N_("rank, lower bound"), digits=1), number("high", N_("rank, upper bound"), digits=1),
+        interval("low", "high", "95%", digits=1),
         share("p_top", N_("P(rank ≤ {top})"), means=N_("share of resampled panels with the theme among the first")),
     ),
     views=(View(at="appendix", where="dimension == @main_dimension", order=("theme",),
                 spread=Spread(column="by", rows=("theme",), cells=names("rank low_to_high p_top")),
-                note=N_("Bootstrap over agents ({draws} draws); themes that tie have their mean rank. Mean Kendall "
-                        "τ-b with the order observed: "
-                        "{tau_mean} (mean), {tau_consensus} (agreement).")),),
+                note=N_("Bootstrap over agents ({draws} draws); themes that tie have their mean rank. Mean Kendall τ-b "
+                        "with the order observed: {tau_mean} (mean), {tau_consensus} (agreement).")),),
 )  # fmt: skip
 
 CONCORDANCE = Table(
@@ -386,9 +376,8 @@ GROUPS, GROUP_TESTS = group_tables(THEME, N_("Ratings by group"))
 
 ACCORD = Table(
     name="accord", title=N_("ACCORD checklist"), key=("item",),
-    columns=(text("item", N_("Item")), code("asks", N_("asks for"), levels=ASKS), code("state", N_("state"),
-        levels=STATES),
-             code("answer", N_("answer from the run"), levels=ANSWERS)),
+    columns=(text("item", N_("Item")), code("asks", N_("asks for"), levels=ASKS),
+             code("state", N_("state"), levels=STATES), code("answer", N_("answer from the run"), levels=ANSWERS)),
     views=(View(at="appendix"),),
     note=N_("ACCORD (Gattrell et al. 2024) lists 35 items for reports of consensus exercises, here in our own words. "
             "Check against the original list before publishing."),
@@ -420,29 +409,24 @@ TEXTS = (
     TextBlock(at="section", where="n_themes == 0", says=N_("No themes have been formed yet, so nothing was rated.")),
     TextBlock(at="section", where="n_themes > 0", says=N_(
         "The agents answered open questions, rated the themes formed of their answers on {dimensions} "
-        "({scale_min}–{scale_max}), were told "
-        "median and interquartile range (IQR) of all, and rated again. Consensus is an IQR of {consensus_iqr} at "
-        "most; disputed is an IQR above "
-        "{disagreement_iqr}, an agreement A below {polarised_below} (1: of one mind, −1: two camps) or two sides that "
-        "lie apart.")),
+        "({scale_min}–{scale_max}), were told median and interquartile range (IQR) of all, and rated again. Consensus "
+        "is an IQR of {consensus_iqr} at most; disputed is an IQR above {disagreement_iqr}, an agreement A below "
+        "{polarised_below} (1: of one mind, −1: two camps) or two sides that lie apart.")),
     TextBlock(at="section", after="ratings", word="ended", says={
         "consensus": N_("The panel ended after round {last_round} by consensus: {ended_agreement} of the ratings are "
                         "agreed."),
         "convergence": N_("The panel ended after round {last_round} because ratings had settled: {ended_stable} of "
                           "the agents hardly changed theirs."),
-        "max_rounds": N_("The panel ended with its last possible round, {last_round}: {ended_agreement} of the "
-                         "ratings are agreed, {ended_stable} of the "
-                         "agents hardly changed theirs."),
+        "max_rounds": N_("The panel ended with its last possible round, {last_round}: {ended_agreement} of the ratings "
+                         "are agreed, {ended_stable} of the agents hardly changed theirs."),
     }),
     TextBlock(at="appendix", after="themes", where="uncoded > 0", says=N_("Answers of round 1 that belong to no theme: "
                                                                      "{uncoded}.")),
     TextBlock(at="appendix", after="second_coding", word="second_coding_state", says={
         "done": N_("{coded_twice} answers were given to the themes a second time, in another order and without "
-                   "knowledge of the first. "
-                   "Krippendorff's α = {alpha} (MASI; from .80 reliable, from .67 tentative); {coded_alike} of the "
-                   "answers have exactly the same themes. "
-                   "The same model coded both times: an upper bound of what two people would find. Not compared: "
-                   "{not_coded_again}."),
+                   "knowledge of the first. Krippendorff's α = {alpha} (MASI; from .80 reliable, from .67 tentative); "
+                   "{coded_alike} of the answers have exactly the same themes. The same model coded both times: an "
+                   "upper bound of what two people would find. Not compared: {not_coded_again}."),
         "off": N_("No second coding was wanted; how reliable the themes are was not measured."),
         "missing": N_("There is no second coding; how reliable the themes are was not measured."),
     }),

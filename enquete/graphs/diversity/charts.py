@@ -44,14 +44,8 @@ def plane(data: ChartData) -> alt.TopLevelMixin:
     )  # fmt: skip
     letters = sorted(agents["archetype"].dropna().unique())
     legend = alt.Legend(columns=1, labelExpr=worded(_described(data, letters)))
-    colour = alt.Color(
-        "archetype:N", scale=alt.Scale(domain=letters, range=list(COLOURS[: len(letters)])), legend=legend
-    )
-    shape = alt.Shape(
-        "archetype:N",
-        scale=alt.Scale(domain=letters, range=[SHAPES[k % len(SHAPES)] for k in range(len(letters))]),
-        legend=legend,
-    )
+    colour = alt.Color("archetype:N", scale=_in_turn(letters, COLOURS), legend=legend)
+    shape = alt.Shape("archetype:N", scale=_in_turn(letters, SHAPES), legend=legend)
     base = data.chart(rows).encode(x=x, y=alt.Y(y["shorthand"], title=y["title"]))
     marks = base.mark_point(size=75 if len(rows) <= MOST_TOLD else 20, opacity=0.6)
     if not letters:
@@ -65,16 +59,20 @@ def plane(data: ChartData) -> alt.TopLevelMixin:
     return drawn.properties(height=380)
 
 
+def _in_turn(names: Sequence[str], marks: Sequence[str]) -> alt.Scale:
+    return alt.Scale(domain=names, range=[marks[k % len(marks)] for k in range(len(names))])
+
+
 def _described(data: ChartData, letters: Sequence[str]) -> dict[str, list[str]]:
     """What sets each type apart, for the legend; its agents alone where it is too small to be described."""
     types = data.frame("types").set_index("type_id" if "type_id" in data.frame("types") else "type")
     words = {}
-    for one in letters:
-        row, told = types.loc[one], N_("{type}: n = {n}")
+    for letter in letters:
+        row, told = types.loc[letter], N_("{type}: n = {n}")
         if row["pro_id"] is not None and row["con_id"] is not None:
             told = N_("{type}, {n} agents: for “{pro}”, against “{con}”")
-        facts = {"type": one, "n": data.count(row["n"]), "pro": row["pro"], "con": row["con"]}
-        words[one] = broken(data.tell(told, **facts), WIDTH - 60, 1)
+        facts = {"type": letter, "n": data.count(row["n"]), "pro": row["pro"], "con": row["con"]}
+        words[letter] = broken(data.tell(told, **facts), WIDTH - 60, 1)
     return words
 
 
@@ -86,17 +84,9 @@ def statements(data: ChartData) -> alt.TopLevelMixin:
     y = data.names(rows.assign(item_id=rows["item"], item=rows["label"]), "item")
     views = list(dict.fromkeys(scores["view_id"]))
     words = {row.view: _sorted_by(data, row) for row in data.frame("views").itertuples()}
-    legend = alt.Legend(labelExpr=worded({one: [words[one]] for one in views}), columns=fitting(list(words.values())))
-    colour = alt.Color(
-        "view_id:N",
-        scale=alt.Scale(domain=views, range=[COLOURS[k % len(COLOURS)] for k in range(len(views))]),
-        legend=legend,
-    )
-    shape = alt.Shape(
-        "view_id:N",
-        scale=alt.Scale(domain=views, range=[SHAPES[k % len(SHAPES)] for k in range(len(views))]),
-        legend=legend,
-    )
+    legend = alt.Legend(labelExpr=worded({v: [words[v]] for v in views}), columns=fitting(list(words.values())))
+    colour = alt.Color("view_id:N", scale=_in_turn(views, COLOURS), legend=legend)
+    shape = alt.Shape("view_id:N", scale=_in_turn(views, SHAPES), legend=legend)
     at = alt.X("z:Q", title=data.tell(N_("z-score on the view")))
     offset = alt.YOffset("view_id:N", scale=alt.Scale(domain=views, paddingOuter=1))
     base = data.chart(scores.assign(told_apart=scores["direction_id"].notna())).encode(y=y, yOffset=offset)
@@ -104,20 +94,18 @@ def statements(data: ChartData) -> alt.TopLevelMixin:
     ends = scores.groupby("item_id", as_index=False)["z"].agg(["min", "max"])
     span = data.chart(ends).mark_rule(strokeWidth=3, color=GRID).encode(y=y, x=along(at, "min"), x2=alt.X2("max:Q"))
     data.note(data.tell(N_("on top: what sets the views apart most; filled: distinguishes the view (p<.05)")))
-    own = base.mark_point(size=60).encode(
+    points = base.mark_point(size=60).encode(
         x=at, color=colour, shape=shape, fillOpacity=alt.condition("datum.told_apart", alt.value(1), alt.value(0))
     )
-    drawn = alt.layer(zero, span, own.encode(stroke=colour.copy()))
+    drawn = alt.layer(zero, span, points.encode(stroke=colour.copy()))
     return drawn.properties(height=alt.Step(max(30, 11 * len(views)), **{"for": "position"}))
 
 
 def _sorted_by(data: ChartData, view: Any) -> str:
     """A view with the sorts that define it, and how many of them reverse it."""
-    told = (
-        N_("view {view} (sorts: {n}, of them reversed: {reversed})")
-        if view.n_reversed
-        else N_("view {view} (sorts: {n})")
-    )
+    told = N_("view {view} (sorts: {n})")
+    if view.n_reversed:
+        told = N_("view {view} (sorts: {n}, of them reversed: {reversed})")
     n, turned = data.count(view.n_held + view.n_reversed), data.count(view.n_reversed)
     return data.tell(told, view=view.view, n=n, reversed=turned)
 
@@ -136,13 +124,11 @@ def scree(data: ChartData) -> alt.TopLevelMixin:
     at = whole("rank", 1, int(rows["rank"].max()), data.tell(N_("rank of the eigenvalue")))
     base = data.chart(rows).encode(x=at)
     title = data.label("parallel", "eigenvalue")
-    band = base.mark_area(color=MUTED, opacity=0.4).encode(
-        y=alt.Y("chance_mean:Q", title=title), y2=alt.Y2("chance_95:Q")
-    )
-    line = base.mark_line(color=COLOURS[0], strokeWidth=2).encode(y=alt.Y("eigenvalue:Q", title=title))
-    dots = base.mark_point(color=COLOURS[0], size=80).encode(y=alt.Y("eigenvalue:Q", title=title),
-        fillOpacity=alt.condition("datum.above", alt.value(1), alt.value(0)),
-                                                            stroke=alt.value(COLOURS[0]))  # fmt: skip
+    chance, y = alt.Y("chance_mean:Q", title=title), alt.Y("eigenvalue:Q", title=title)
+    band = base.mark_area(color=MUTED, opacity=0.4).encode(y=chance, y2=alt.Y2("chance_95:Q"))
+    line = base.mark_line(color=COLOURS[0], strokeWidth=2).encode(y=y)
+    fill = alt.condition("datum.above", alt.value(1), alt.value(0))
+    dots = base.mark_point(color=COLOURS[0], size=80).encode(y=y, fillOpacity=fill, stroke=alt.value(COLOURS[0]))
     data.note(data.tell(N_("band: mean to 95th percentile of sorts dealt at random; filled: above chance")))
     return alt.layer(band, line, dots).properties(height=240)
 
@@ -151,20 +137,17 @@ def groups(data: ChartData) -> alt.TopLevelMixin:
     """A bar a group, parted by type."""
     rows = data.frame("type_groups", told=("stakeholder_type", "type", "n_of_n_group", "share"))
     sizes = dict(zip(rows["stakeholder_type_id"], rows["n_group"], strict=True))
-    rows = data.top(
-        rows.sort_values(["n_group", "stakeholder_type_id"], ascending=[False, True], kind="stable"), "stakeholder_type"
-    )
-    own = data.frame("agents").groupby(["stakeholder_type_id", "archetype_id"])["participant_id"].agg(list)
-    some = {of: who for of, who in own.items() if len(who) <= MOST_LINKED}
+    rows = rows.sort_values(["n_group", "stakeholder_type_id"], ascending=[False, True], kind="stable")
+    rows = data.top(rows, "stakeholder_type")
+    members = data.frame("agents").groupby(["stakeholder_type_id", "archetype_id"])["participant_id"].agg(list)
+    some = {of: who for of, who in members.items() if len(who) <= MOST_LINKED}
     rows["link"] = [
         f"#{answers(data.results.methodology, participant=','.join(some[of]))}" if of in some else None
         for of in zip(rows["stakeholder_type_id"], rows["type_id"], strict=True)
     ]
     y = data.names(rows, "stakeholder_type", more={name: f"({n})" for name, n in sizes.items()})
     letters = sorted(rows["type"].unique())
-    colour = alt.Color(
-        "type:N", scale=alt.Scale(domain=letters, range=[COLOURS[k % len(COLOURS)] for k in range(len(letters))])
-    )
+    colour = alt.Color("type:N", scale=_in_turn(letters, COLOURS))
     at = alt.X(
         "share:Q", title=data.label("type_groups", "share"), axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
     )

@@ -169,12 +169,15 @@ def poles_in(axis: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]
     """Both ends in every language of an axis' name; None where it does not name them."""
     label = axis.get("label")
     given = label if isinstance(label, Mapping) else {"de": label, "en": label} if isinstance(label, str) else {}
-    texts = {one: axis.get(one) or axis.get(f"label_{one}") or given.get(one) for one in LANGUAGES}
-    found = {one: _POLES.fullmatch(text) for one, text in texts.items() if isinstance(text, str)}
-    if not found or not all(found.values()):
-        return None
-    wordings: list[dict[str, str]] = [{one: match[end] for one, match in found.items() if match} for end in (1, 2)]
-    return wordings[0], wordings[1]
+    low, high = dict[str, str](), dict[str, str]()
+    for language in LANGUAGES:
+        text = axis.get(language) or axis.get(f"label_{language}") or given.get(language)
+        if isinstance(text, str):
+            poles = _POLES.fullmatch(text)
+            if not poles:
+                return None
+            low[language], high[language] = poles[1], poles[2]
+    return (low, high) if low else None
 
 
 def grid_for(statements: int) -> dict[int, int]:
@@ -182,8 +185,8 @@ def grid_for(statements: int) -> dict[int, int]:
     the rest."""
     reach = min((statements - 1) // 2, 3 if statements <= 24 else 4 if statements <= 48 else 5)
     weight = {column: math.exp(-((column / (0.75 * reach)) ** 2) / 2) for column in range(1, reach + 1)}
-    ideal = {column: statements * one / (1 + 2 * sum(weight.values())) for column, one in weight.items()}
-    side = {column: max(1, math.floor(one)) for column, one in ideal.items()}
+    ideal = {column: statements * density / (1 + 2 * sum(weight.values())) for column, density in weight.items()}
+    side = {column: max(1, math.floor(places)) for column, places in ideal.items()}
     while (middle := statements - 2 * sum(side.values())) >= max(side.values()) + 3:
         side[max(side, key=lambda column: ideal[column] - side[column])] += 1
     return {column: side[abs(column)] if column else middle for column in range(-reach, reach + 1)}
@@ -368,15 +371,15 @@ def draft(material: Material) -> Mapping[str, str]:
     if len(chosen) + len(claims) < FEWEST:
         return {}
     lines = []
-    for place, one in enumerate(chosen, start=1):
-        theme = one_line(material.theme_of(one))
+    for place, sentence in enumerate(chosen, start=1):
+        theme = one_line(material.theme_of(sentence))
         about = f"theme “{theme}”" if theme else "no theme"
         lines.append(
-            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; "
+            f"  # from: {sentence.post.name} ({sentence.post.kind}), {sentence.post.source}; "
             f"{about}{material.doubt(f's{place:02d}')}\n"
-            f"  - {{statement_id: s{place:02d}, label: {pair(material.said(one))}}}\n"
+            f"  - {{statement_id: s{place:02d}, label: {pair(material.said(sentence))}}}\n"
         )
-    both = material.bilingual and all(one.other for one in chosen)
+    both = material.bilingual and all(sentence.other for sentence in chosen)
     text = head(material, "diversity", "Sichtweisen", "Views", bilingual=both)
     told = "".join((*lines, *claims))
     return {"diversity.yaml": f"{text}# What was left out, and why: concourse.csv\nstatements:\n{told}"}
@@ -391,6 +394,6 @@ def _claims(material: Material, number: int) -> list[str]:
             f"diversity/{name}", WANTED.format(about=theme.label, what=what), german.format(**told),
             english.format(**told), "statement", theme,
         )  # fmt: skip
-        said = material.write(slot)
-        lines.append(f"  # from: {said.source}\n  - {{statement_id: {name}, label: {said.inline}}}\n")
+        statement = material.write(slot)
+        lines.append(f"  # from: {statement.source}\n  - {{statement_id: {name}, label: {statement.inline}}}\n")
     return lines

@@ -31,22 +31,15 @@ class Diversity(Procedure[DiversityInstrument, DiversitySettings]):
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         texts, (sort, axes) = self.instrument.instructions, self._items
         grid: JsonValue = {str(column): places for column, places in self.instrument.distribution.items()}
-        above = texts.sort.in_(self.language), texts.axes.in_(self.language)
         in_order = self.instrument.in_order
-        return [
-            Block(
-                key=context.key(unit, SORT),
-                instruction=above[0],
-                items=sort,
-                constraint={"grid": grid},
-                in_order=in_order,
-            ),
-            *(
-                [Block(key=context.key(unit, AXES), instruction=above[1], items=axes, in_order=in_order)]
-                if axes
-                else []
-            ),
-        ]
+        sorted_ = Block(
+            key=context.key(unit, SORT), instruction=texts.sort.in_(self.language), items=sort,
+            constraint={"grid": grid}, in_order=in_order,
+        )  # fmt: skip
+        if not axes:
+            return [sorted_]
+        above = texts.axes.in_(self.language)
+        return [sorted_, Block(key=context.key(unit, AXES), instruction=above, items=axes, in_order=in_order)]
 
 
 # --- Synthetic respondents of the diversity study: planted archetypes, each agent with a legal sort of its own.
@@ -126,8 +119,8 @@ class PlantedSorts:
         archetype, persona = self.archetype_of(who), persona_hash(who)
 
         def view(item: Item) -> tuple[float, str]:
-            own = self.noise * normal(seed, METHODOLOGY, "view", item.id, persona)
-            return self.truth.view(archetype, item.id) + own, item.id
+            noise = self.noise * normal(seed, METHODOLOGY, "view", item.id, persona)
+            return self.truth.view(archetype, item.id) + noise, item.id
 
         columns = [column for column, places in sorted(grid.items()) for _ in range(places)]
         return {item.id: column for item, column in zip(sorted(items, key=view), columns, strict=True)}
@@ -140,8 +133,8 @@ class PlantedSorts:
         return column + step if column + step in grid else column - step
 
     def _on_axis(self, who: Participant, item: Item, seed: int) -> Answer:
-        own = self.noise / NOISE * AXIS_NOISE * normal(seed, METHODOLOGY, "axis", item.id, persona_hash(who))
-        return answer_at(self.truth.place(self.archetype_of(who), item.id) + own, item, confidence=0.5)
+        noise = self.noise / NOISE * AXIS_NOISE * normal(seed, METHODOLOGY, "axis", item.id, persona_hash(who))
+        return answer_at(self.truth.place(self.archetype_of(who), item.id) + noise, item, confidence=0.5)
 
 
 def planted(instrument: DiversityInstrument, settings: BaseModel | None = None) -> PlantedSorts:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, permutations
@@ -52,7 +52,7 @@ from enquete.analysis.typology import (
 )
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings, FlagChanges
 from enquete.graphs.diversity.tables import GLOSSARY, PRESENTATION
-from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts, wide
+from enquete.reports.context import AnalysisContext, Files, ItemFacts, wide
 from enquete.reports.declarations import Analysis, compared, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
@@ -98,8 +98,7 @@ def analyse(
         **clusters.tables(agents), **views.tables(), **components,
         **compared(
             pd.concat([sorts.sort, sorts.axes], axis=1), context.groups_of(frame), "asked",
-            ends={one.id: (one.minimum, one.maximum) for one in (*instrument.sort_items("en"),
-                *instrument.axis_items("en"))},
+            ends={item: (low, high) for item, low, high in sorts.scales()},
         ),
     }  # fmt: skip
     both = agents["archetype"].notna() & agents["q_factor"].notna()
@@ -179,29 +178,21 @@ class Sorts:
         """
         complete = self.sort.index[self.sort.notna().all(axis=1)]
         rows = frame[frame["item_id"].isin(self.sort.columns) & frame["participant"].isin(complete)]
-        own = [_placements(text) for text in rows["placed"]] if "placed" in rows else [[] for _ in range(len(rows))]
-        moved = [bool(p) and p[-1] != value for p, value in zip(own, rows["value"], strict=True)]
-        found = pd.DataFrame(
-            {"participant": rows["participant"].to_numpy(), "moved": moved, "again": [len(p) > 1 for p in own]}
-        )
-        return (
-            found.groupby("participant", sort=False)[["moved", "again"]]
-            .sum()
-            .reindex(complete, fill_value=0)
-            .astype(int)
-        )
+        placements = [_placements(text) for text in rows["placed"]] if "placed" in rows else [[]] * len(rows)
+        moved = [bool(p) and p[-1] != value for p, value in zip(placements, rows["value"], strict=True)]
+        counts = pd.DataFrame({"moved": moved, "again": [len(p) > 1 for p in placements]}, index=rows.index)
+        by_agent = counts.groupby(rows["participant"], sort=False).sum()
+        return by_agent.reindex(complete, fill_value=0).astype(int)
 
     def distribution(self) -> Iterator[Row]:
-        for asked, low, high in self._scales():
-            known = self._of(asked).dropna()
+        for item, low, high in self.scales():
+            known = (self.sort if item in self.sort else self.axes)[item].dropna()
             for value in range(low, high + 1):
                 n = int(known.eq(value).sum())
-                yield {"item": asked, "value": value, "n": n, "share": n / len(known) if len(known) else None}
+                yield {"item": item, "value": value, "n": n, "share": n / len(known) if len(known) else None}
 
-    def _of(self, item: str) -> pd.Series[float]:
-        return self.sort[item] if item in self.sort else self.axes[item]
-
-    def _scales(self) -> Iterator[tuple[str, int, int]]:
+    def scales(self) -> Iterator[tuple[str, int, int]]:
+        """Every statement and axis with its lowest and highest value."""
         columns = list(self.grid)
         yield from ((s.statement_id, columns[0], columns[-1]) for s in self.instrument.statements)
         yield from ((a.axis_id, 1, a.points) for a in self.instrument.likert_axes)
@@ -215,24 +206,24 @@ class Sorts:
             ("axes", a.label.in_(language), a.label.in_(language), a.low.in_(language), a.high.in_(language))
             for a in self.instrument.likert_axes
         ]
-        found = pd.DataFrame(words, columns=["part", "label", "wording", "low_end", "high_end"])
-        found[["item", "scale_min", "scale_max"]] = pd.DataFrame(list(self._scales()))
+        items = pd.DataFrame(words, columns=["part", "label", "wording", "low_end", "high_end"])
+        items[["item", "scale_min", "scale_max"]] = pd.DataFrame(list(self.scales()))
         values = pd.concat([self.sort, self.axes], axis=1)
-        found = found.assign(
+        items = items.assign(
             n=values.notna().sum().to_numpy(), n_total=len(values), mean=values.mean().to_numpy(),
             sd=values.std().to_numpy(), n_above=values.gt(0).sum().to_numpy(), n_below=values.lt(0).sum().to_numpy(),
         )  # fmt: skip
-        for _, part in found.groupby("part", sort=False):
+        for _, part in items.groupby("part", sort=False):
             ends = (float(part["scale_min"].iloc[0]), float(part["scale_max"].max()))
             made = selected_intervals(part["n"], part["mean"], part["sd"], ends=ends)
-            found.loc[part.index, ["low", "high"]] = made[["low", "high"]].to_numpy()
-        axes = found["part"].eq("axes")
-        return found.assign(**{name: found[name].mask(axes) for name in ("n_above", "n_below")})
+            items.loc[part.index, ["low", "high"]] = made[["low", "high"]].to_numpy()
+        axes = items["part"].eq("axes")
+        return items.assign(**{name: items[name].mask(axes) for name in ("n_above", "n_below")})
 
 
 def _placements(text: object) -> list[int]:
-    found: object = json.loads(text) if isinstance(text, str) and text else None
-    return [int(column) for column in found] if isinstance(found, list) else []
+    columns: object = json.loads(text) if isinstance(text, str) and text else None
+    return [int(column) for column in columns] if isinstance(columns, list) else []
 
 
 def _moved(placed: pd.DataFrame, sorts: Sorts) -> Row:
@@ -272,36 +263,29 @@ def _components(sorts: Sorts) -> tuple[dict[str, Any], Row, pd.DataFrame]:
     """Components with what chance explains, loadings by item, scores by agent; empty where agents do not differ."""
     columns, firsts = weighted(sorts.blocks)
     names = [*map(str, sorts.sort.columns), *map(str, sorts.axes.columns)]
-    found = principal_components(columns) if len(sorts.kept) > 1 else None
-    kept = len(found.explained) if found else 0
+    pca = principal_components(columns) if len(sorts.kept) > 1 else None
+    kept = len(pca.explained) if pca else 0
     facts: Row = {
         "n_components": 0, "first_two": None, "sort_weight": firsts[0],
         "axes_weight": firsts[1] if len(firsts) > 1 else None, "alike": len(sorts.kept) > 1 and not kept,
     }  # fmt: skip
-    if found is None or not kept:
+    if pca is None or not kept:
         return {}, facts, pd.DataFrame(columns=["pc1", "pc2", "pc3"])
     chance = explained_by_chance(sorts.blocks, CHANCE_DRAWS, SEED)
-    above = found.explained > chance[:kept]
+    above = pca.explained > chance[:kept]
     listed = range(min(COMPONENTS, kept))
     components = [
-        {"component": i + 1, "explained": found.explained[i], "by_chance": chance[i], "above_chance": bool(above[i]),
-         "heaviest": [names[j] for j in np.argsort(-np.abs(found.loadings[:, i]), kind="stable")[:HEAVIEST]]}
+        {"component": i + 1, "explained": pca.explained[i], "by_chance": chance[i], "above_chance": bool(above[i]),
+         "heaviest": [names[j] for j in np.argsort(-np.abs(pca.loadings[:, i]), kind="stable")[:HEAVIEST]]}
         for i in listed
     ]  # fmt: skip
-    loadings = (
-        pd.DataFrame(found.loadings[:, listed], index=names, columns=[i + 1 for i in listed])
-        .rename_axis("item")
-        .reset_index()
-    )
+    loadings = pd.DataFrame(pca.loadings[:, listed], columns=[i + 1 for i in listed]).assign(item=names)
     loadings = loadings.melt("item", var_name="component", value_name="loading")
-    scores = pd.DataFrame(found.scores[:, :SCORES], index=sorts.kept).reindex(columns=range(SCORES))
-    first_two, n_above = float(found.explained[:2].sum()), int(np.logical_and.accumulate(above).sum())
+    scores = pd.DataFrame(pca.scores[:, :SCORES], index=sorts.kept).reindex(columns=range(SCORES))
+    first_two, n_above = float(pca.explained[:2].sum()), int(np.logical_and.accumulate(above).sum())
+    facts |= {"n_components": n_above, "first_two": first_two}
     tables = {"components": components, "component_loadings": loadings}
-    return (
-        tables,
-        {**facts, "n_components": n_above, "first_two": first_two},
-        scores.set_axis(["pc1", "pc2", "pc3"], axis=1),
-    )
+    return tables, facts, scores.set_axis(["pc1", "pc2", "pc3"], axis=1)
 
 
 # --- types ------------------------------------------------------------------------------------------------------------
@@ -312,39 +296,39 @@ class Clusters:
     """Types of the agents analysed, or why there are none. A is the largest."""
 
     sorts: Sorts
-    found: Types
+    typology: Types
     gap: Gap
 
     @classmethod
     def of(cls, sorts: Sorts) -> Clusters:
         n = len(sorts.kept)
-        found = types(sorts.blocks, SEED) if n else Types(TypeChoice(1, "few"))
-        return cls(sorts, found, gap(sorts.blocks, SEED) if n > 1 else Gap((), (), None, n))
+        typology = types(sorts.blocks, SEED) if n else Types(TypeChoice(1, "few"))
+        return cls(sorts, typology, gap(sorts.blocks, SEED) if n > 1 else Gap((), (), None, n))
 
     @cached_property
     def letters(self) -> pd.Series[str]:
         """Type by participant; empty without types."""
-        labels = self.found.labels
-        return pd.Series([] if labels is None else [ascii_uppercase[one] for one in labels], dtype=object,
+        labels = self.typology.labels
+        return pd.Series([] if labels is None else [ascii_uppercase[label] for label in labels], dtype=object,
                          index=self.sorts.kept[: 0 if labels is None else None])  # fmt: skip
 
     @cached_property
     def of_all(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The type's number of every agent with a sort or without, −1 for none."""
         labels = np.full(len(self.sorts.reason), -1, dtype=np.int64)
-        if self.found.labels is not None:
-            labels[self.sorts.reason.eq("").to_numpy()] = self.found.labels
+        if self.typology.labels is not None:
+            labels[self.sorts.reason.eq("").to_numpy()] = self.typology.labels
         return labels
 
     @property
     def k(self) -> int:
-        return 0 if self.found.choice.k == 1 else self.found.choice.k
+        return 0 if self.typology.choice.k == 1 else self.typology.choice.k
 
     def counted(self) -> Row:
-        choice, told = self.found.choice, self.found.choice.continuity
+        choice, continuity = self.typology.choice, self.typology.choice.continuity
         largest = int(self.letters.value_counts().max()) if len(self.letters) else None
         n = len(self.sorts.kept)
-        p = max(tail_p(max(choice.silhouettes.values()), choice.null), told.tail) if told else choice.p
+        p = max(tail_p(max(choice.silhouettes.values()), choice.null), continuity.tail) if continuity else choice.p
         return {
             "what": "types", "found": self.k, "outcome": "types" if choice.reason == "typology" else choice.reason,
             "n": n, "n_total": len(self.sorts.reason), "explained": None, "largest": largest,
@@ -353,13 +337,14 @@ class Clusters:
 
     @cached_property
     def facts(self) -> Row:
-        choice, told, firm = self.found.choice, self.found.choice.continuity, self.found.stability
+        choice, continuity, firm = self.typology.choice, self.typology.choice.continuity, self.typology.stability
         jaccard = getattr(firm, "jaccard", None)
         return {
             "n_types": self.k, "p_chance": choice.p, "null_best": max(choice.null, default=None),
-            "chance_draws": len(choice.null), "p_continuum": getattr(told, "p", None),
-            "continuum_draws": getattr(told, "draws", None), "excess": max(told.excess.values()) if told else None,
-            "least_excess": LEAST_EXCESS, "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
+            "chance_draws": len(choice.null), "p_continuum": getattr(continuity, "p", None),
+            "continuum_draws": getattr(continuity, "draws", None),
+            "excess": max(continuity.excess.values()) if continuity else None, "least_excess": LEAST_EXCESS,
+            "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
             "least_jaccard": min(jaccard) if jaccard else None, "gap_k": self.gap.k, "at_edge": choice.at_the_edge,
             "gap_differs": choice.k > 1 and self.gap.k != choice.k, "sure": SURE,
             "n_sure": None if self.sure is None else int(self.sure.max(axis=1).ge(SURE).sum()),
@@ -368,28 +353,26 @@ class Clusters:
     @cached_property
     def sure(self) -> pd.DataFrame | None:
         """Probabilities, agents × types; None without types or where the mixture gives none."""
-        labels = self.found.labels
-        found = None if labels is None else memberships(weighted(self.sorts.blocks)[0], labels).probabilities
-        if found is None:
+        labels = self.typology.labels
+        shares = None if labels is None else memberships(weighted(self.sorts.blocks)[0], labels).probabilities
+        if shares is None:
             return None
-        return pd.DataFrame(found, index=self.sorts.kept, columns=list(ascii_uppercase[: found.shape[1]]))
+        return pd.DataFrame(shares, index=self.sorts.kept, columns=list(ascii_uppercase[: shares.shape[1]]))
 
     def fits(self) -> pd.Series[float]:
-        labels = self.found.labels
+        labels = self.typology.labels
         if labels is None:
             return pd.Series(dtype=float)
         return pd.Series(agent_silhouettes(weighted(self.sorts.blocks)[0], labels, SEED), index=self.sorts.kept)
 
     def tables(self, agents: pd.DataFrame) -> dict[str, Any]:
-        choice, told = self.found.choice, self.found.choice.continuity
+        choice, continuity = self.typology.choice, self.typology.choice.continuity
         numbers = pd.RangeIndex(1, len(self.gap.gaps) + 1)
         tried = pd.DataFrame({
-            "silhouette": pd.Series(choice.silhouettes, dtype=float),
-                "expected": pd.Series(getattr(told, "expected", {}), dtype=float),
-            "excess": pd.Series(getattr(told, "excess", {}), dtype=float),
-                "gap": pd.Series(self.gap.gaps, numbers, dtype=float),
-            "gap_se": pd.Series(self.gap.errors, numbers, dtype=float),
-        })  # fmt: skip
+            "silhouette": pd.Series(choice.silhouettes), "expected": pd.Series(getattr(continuity, "expected", {})),
+            "excess": pd.Series(getattr(continuity, "excess", {})), "gap": pd.Series(self.gap.gaps, numbers),
+            "gap_se": pd.Series(self.gap.errors, numbers),
+        }, dtype=float)  # fmt: skip
         sure = pd.DataFrame() if self.sure is None else self.sure.rename_axis("participant").reset_index()
         apart = list(self._apart())
         return {
@@ -401,23 +384,22 @@ class Clusters:
 
     def _apart(self) -> Iterator[Row]:
         """By type of FEWEST agents at least, statements as the type differs most in them, then axes."""
-        labels, grid = self.found.labels, self.sorts.grid
+        labels, grid = self.typology.labels, self.sorts.grid
         if labels is None:
             return
         sort, axes = self.sorts.sort.loc[self.sorts.kept], self.sorts.axes.loc[self.sorts.kept]
-        for label, own in enumerate(group_distinctions(sort.to_numpy(), labels, grid, SEED)):
-            inside, told = np.asarray(labels == label), {one.statement: one for one in own}
+        for label, distinctions in enumerate(group_distinctions(sort.to_numpy(), labels, grid, SEED)):
+            inside, distinct = np.asarray(labels == label), {d.statement: d for d in distinctions}
             if inside.sum() < FEWEST:
                 continue
             common = common_sort(sort.to_numpy()[inside].mean(axis=0), grid)
-            for one in contrasts(sort.to_numpy(), inside, grid):
+            for contrast in contrasts(sort.to_numpy(), inside, grid):
                 yield {
-                    "type": ascii_uppercase[label], "item": sort.columns[one.statement], "part": "sort",
-                    "mean": one.mean, "mean_rest": one.mean_rest, "difference": one.difference,
-                    "place": int(common[one.statement]), **told_of(told.get(one.statement)),
+                    "type": ascii_uppercase[label], "item": sort.columns[contrast.statement], "part": "sort",
+                    "mean": contrast.mean, "mean_rest": contrast.mean_rest, "difference": contrast.difference,
+                    "place": int(common[contrast.statement]), **told_of(distinct.get(contrast.statement)),
                 }  # fmt: skip
-            means = zip(axes.columns, axes[inside].mean(), axes[~inside].mean(), strict=True)
-            for item, mean, rest in means:
+            for item, mean, rest in zip(axes.columns, axes[inside].mean(), axes[~inside].mean(), strict=True):
                 yield {
                     "type": ascii_uppercase[label], "item": item, "part": "axes", "mean": mean, "mean_rest": rest,
                     "difference": None, "place": None, **told_of(None),
@@ -426,39 +408,38 @@ class Clusters:
     def _type(self, letter: str, apart: Sequence[Row], agents: pd.DataFrame) -> Row:
         """For and against: the first that it places above (below) the middle and the others; what sets it apart goes
         before."""
-        own = [one for one in apart if one["type"] == letter and one["part"] == "sort"]
-        own.sort(key=lambda one: one["level"] is None or abs(one["difference"]) < DISTINGUISHING)
+        rows = [row for row in apart if row["type"] == letter and row["part"] == "sort"]
+        rows.sort(key=lambda row: row["level"] is None or abs(row["difference"]) < DISTINGUISHING)
         middle = float(np.average(list(self.sorts.grid), weights=list(self.sorts.grid.values())))
         pro, con = (
-            next((one["item"] for one in own if s * one["difference"] > 0 and s * (one["mean"] - middle) > 0), None)
+            next((row["item"] for row in rows if s * row["difference"] > 0 and s * (row["mean"] - middle) > 0), None)
             for s in (1, -1)
         )
         members = self.letters.index[self.letters.eq(letter)]
         poles = Counter(agents.set_index("participant").loc[members, "q_factor"].dropna()).most_common(1)
         pole, n_pole = poles[0] if poles else (None, None)
-        firm = self.found.stability
+        firm = self.typology.stability
         return {
             "type": letter, "n": len(members), "n_total": len(self.letters),
             "jaccard": firm.jaccard[ascii_uppercase.index(letter)] if firm else None, "pro": pro, "con": con,
-            "pole": pole, "n_pole": n_pole, "members": [str(one) for one in members],
+            "pole": pole, "n_pole": n_pole, "members": [str(who) for who in members],
         }  # fmt: skip
 
 
-def told_of(one: Distinction | None) -> Row:
+def told_of(distinction: Distinction | None) -> Row:
     """What sets something apart in a statement, missing where it does not."""
-    return {name: getattr(one, name, None) for name in ("direction", "level", "p")}
+    return {name: getattr(distinction, name, None) for name in ("direction", "level", "p")}
 
 
 def grouped(of: pd.Series[str], kinds: pd.Series[str], name: str) -> pd.DataFrame:
     """How many agents of each stakeholder type are of each kind in `of`, zeros too."""
     if of.empty:
         return pd.DataFrame()
-    counts = pd.crosstab(kinds.reindex(of.index), of)
-    found = counts.rename_axis("stakeholder_type").reset_index().melt("stakeholder_type", var_name=name, value_name="n")
-    total = found["stakeholder_type"].map(kinds.value_counts())
-    return found.assign(n_group=total, share=found["n"] / total).sort_values(
-        [name, "n"], ascending=[True, False], kind="stable"
-    )
+    wide_counts = pd.crosstab(kinds.reindex(of.index), of).rename_axis("stakeholder_type").reset_index()
+    counts = wide_counts.melt("stakeholder_type", var_name=name, value_name="n")
+    total = counts["stakeholder_type"].map(kinds.value_counts())
+    counts = counts.assign(n_group=total, share=counts["n"] / total)
+    return counts.sort_values([name, "n"], ascending=[True, False], kind="stable")
 
 
 # --- shared views -----------------------------------------------------------------------------------------------------
@@ -492,7 +473,7 @@ class Views:
         problems = list(_problems(q, changes, sorts.sort.index))
         if problems or changes == FlagChanges():
             return cls(sorts, settings, q, (*refused, *problems), FlagChanges())
-        edits = FlagEdits(*(_pairs(one, sorts.sort.index) for one in (changes.add, changes.remove)))
+        edits = FlagEdits(*(_pairs(change, sorts.sort.index) for change in (changes.add, changes.remove)))
         edited = q_analysis(x, grid, extraction=settings.extraction, n_factors=n_factors, flags=edits, seed=SEED)
         return cls(sorts, settings, edited, tuple(refused), changes)
 
@@ -506,14 +487,14 @@ class Views:
 
     @cached_property
     def bipolar(self) -> dict[int, bool]:
-        return {one.number: one.bipolar for one in self.q.factors}
+        return {factor.number: factor.bipolar for factor in self.q.factors}
 
     @cached_property
     def poles(self) -> pd.Series[str]:
         """By participant the pole that its sort defines; those who define none, or several, are not in it."""
         groups = pd.Series(self.q.groups(), index=self.sorts.sort.index)
         known = groups[groups.floordiv(2).isin(list(self.bipolar))]
-        return known.map(lambda one: self._pole(one // 2, bool(one % 2))).astype(object)
+        return known.map(lambda group: self._pole(group // 2, bool(group % 2))).astype(object)
 
     def _pole(self, number: int, negative: bool) -> str:
         return f"{number + 1}{'-' if negative else '+' if self.bipolar[number] else ''}"
@@ -526,7 +507,7 @@ class Views:
         q, used = self.q, self.q.loadings.shape[1]
         shared = "views" if len(q.factors) > 1 else "one_view"
         outcome = {"chance": "no_views", "factors": "asked" if self.asked else shared}.get(q.reason, q.reason)
-        explained = sum(one.explained for one in q.factors) if q.factors else None
+        explained = sum(factor.explained for factor in q.factors) if q.factors else None
         tail = q.number.tail if q.number is not None else np.empty(0)
         return {
             "what": "views", "found": len(q.factors), "outcome": outcome, "n": len(q.rows), "n_total": q.n_total,
@@ -535,8 +516,8 @@ class Views:
         }  # fmt: skip
 
     def facts(self, clusters: np.ndarray[Any, np.dtype[np.int64]]) -> Row:
-        q, other, changes, own, theirs = self.q, self.other, self.changes, self.q.groups(), self.other.groups()
-        both = (own >= 0) & (theirs >= 0)
+        q, other, changes, mine, theirs = self.q, self.other, self.changes, self.q.groups(), self.other.groups()
+        both = (mine >= 0) & (theirs >= 0)
         counted = {name: getattr(q.number, name, None) for name in ("draws", "kaiser", "two_loaders")}
         return {
             "n_sorts": len(q.rows), "n_views": len(q.factors), "n_defining": len(self.poles),
@@ -545,8 +526,8 @@ class Views:
             "parallel_views": getattr(q.number, "parallel", None), **counted,
             "flags_added": sum(map(len, changes.add.values())), "flags_removed": sum(map(len, changes.remove.values())),
             "other_extraction": other.extraction, "other_views": len(other.factors), "other_n": int(both.sum()),
-            "other_ari": adjusted_rand(own[both], theirs[both]) if both.sum() > 1 else None,
-            "ari_types": agreement(own, clusters).ari,
+            "other_ari": adjusted_rand(mine[both], theirs[both]) if both.sum() > 1 else None,
+            "ari_types": agreement(mine, clusters).ari,
         }  # fmt: skip
 
     @cached_property
@@ -555,13 +536,13 @@ class Views:
 
     @cached_property
     def _names(self) -> list[str]:
-        return [str(one.number + 1) for one in self.q.factors]
+        return [str(factor.number + 1) for factor in self.q.factors]
 
     def scores(self) -> pd.DataFrame:
         rows = [
-            {"view": view, "item": item, "z": one.z[s], "place": int(one.array[s]), **told_of(told.get(s))}
-            for view, one in zip(self._names, self.q.factors, strict=True)
-            for told in [{d.statement: d for d in one.distinguishing}]
+            {"view": view, "item": item, "z": factor.z[s], "place": int(factor.array[s]), **told_of(distinct.get(s))}
+            for view, factor in zip(self._names, self.q.factors, strict=True)
+            for distinct in [{d.statement: d for d in factor.distinguishing}]
             for s, item in enumerate(self._items)
         ]
         frame = pd.DataFrame(rows, columns=["view", "item", "z", "place", "direction", "level", "p"])
@@ -575,16 +556,17 @@ class Views:
             for i, j in pairs
         ]  # fmt: skip
         differences = [
-            pd.DataFrame({"first": self._names[c.first], "second": self._names[c.second], "item": self._items,
-                "difference": c.difference,
-                          "level": c.level, "p": c.p, "chance_95": c.chance})
+            pd.DataFrame({
+                "first": self._names[c.first], "second": self._names[c.second], "item": self._items,
+                "difference": c.difference, "level": c.level, "p": c.p, "chance_95": c.chance,
+            })
             for c in q.comparisons
         ]  # fmt: skip
         return {
-            "parallel": self._parallel(), "views": [self._view(one) for one in q.factors], "scores": self.scores(),
+            "parallel": self._parallel(), "views": map(self._view, q.factors), "scores": self.scores(),
             "poles": self._poles(), "other_extraction": self._matches(),
             "holders": grouped(self.poles, self.sorts.kinds, "pole"),
-            "not_done": [{"place": i, **one} for i, one in enumerate(self.refused, start=1)],
+            "not_done": [{"place": i, **refusal} for i, refusal in enumerate(self.refused, start=1)],
             "loadings": self._loadings(), "correlations": correlations,
             "differences": pd.concat(differences) if differences else [],
         }  # fmt: skip
@@ -609,39 +591,40 @@ class Views:
     def _ordered(self, z: np.ndarray[Any, Any]) -> list[int]:
         return sorted(range(len(z)), key=lambda s: (-z[s], self._items[s]))
 
-    def _view(self, one: Any) -> Row:
-        ordered = [self._items[s] for s in self._ordered(one.z)]
+    def _view(self, factor: Any) -> Row:
+        ordered = [self._items[s] for s in self._ordered(factor.z)]
         return {
-            "view": str(one.number + 1), "n_held": len(one.flagged) - len(one.negative),
-            "n_reversed": len(one.negative), "eigenvalue": one.eigenvalue, "explained": one.explained,
-            "reliability": one.reliability, "se": one.se, "n_capped": one.capped, "n_apart": len(one.distinguishing),
-            "top": ordered[:EXTREMES], "bottom": ordered[::-1][:EXTREMES],
+            "view": str(factor.number + 1), "n_held": len(factor.flagged) - len(factor.negative),
+            "n_reversed": len(factor.negative), "eigenvalue": factor.eigenvalue, "explained": factor.explained,
+            "reliability": factor.reliability, "se": factor.se, "n_capped": factor.capped,
+            "n_apart": len(factor.distinguishing), "top": ordered[:EXTREMES], "bottom": ordered[::-1][:EXTREMES],
         }  # fmt: skip
 
     def _poles(self) -> Iterator[Row]:
         """Who defines each pole, and what it puts where, seen from its side."""
-        signs = [(one, sign, len(one.negative)) for one in self.q.factors for sign in (1, -1)]
-        sides = [(one, s, n) for one, s, k in signs if (n := k if s < 0 else len(one.flagged) - k)]
+        both = [(f, {1: len(f.flagged) - len(f.negative), -1: len(f.negative)}) for f in self.q.factors]
+        sides = [(factor, sign, n) for factor, counts in both for sign, n in counts.items() if n]
         most = max((n for *_, n in sides), default=0)
         tied = sum(n == most for *_, n in sides)
-        for one, sign, n in sides:
-            ordered = self._ordered(one.z)[::sign]
-            largest = "largest_opposed" if len(one.flagged) > n else "only" if len(self.q.factors) == 1 else "largest"
-            standing = "smaller" if n < most else "tied" if tied > 1 else largest
+        for factor, sign, n in sides:
+            top, *_, bottom = self._ordered(factor.z)[::sign]
+            opposed = len(factor.flagged) - n
+            largest = "largest_opposed" if opposed else "only" if len(self.q.factors) == 1 else "largest"
             yield {
-                "pole": self._pole(one.number, sign < 0), "view": str(one.number + 1), "holders": n,
-                "opposed": len(one.flagged) - n, "n": len(self.q.rows), "n_total": self.q.n_total, "standing": standing,
-                "tied": tied if n == most else None, "top": self._items[ordered[0]], "bottom": self._items[ordered[-1]],
-                "top_place": sign * int(one.array[ordered[0]]), "bottom_place": sign * int(one.array[ordered[-1]]),
+                "pole": self._pole(factor.number, sign < 0), "view": str(factor.number + 1), "holders": n,
+                "opposed": opposed, "n": len(self.q.rows), "n_total": self.q.n_total,
+                "standing": "smaller" if n < most else "tied" if tied > 1 else largest,
+                "tied": tied if n == most else None, "top": self._items[top], "bottom": self._items[bottom],
+                "top_place": sign * int(factor.array[top]), "bottom_place": sign * int(factor.array[bottom]),
             }  # fmt: skip
 
     def _matches(self) -> Iterator[Row]:
         """For each view the one of the other extraction whose z-scores correlate with it most, sign aside."""
-        theirs = np.array([one.z for one in self.other.factors])
-        for one in self.q.factors if len(theirs) else ():
-            r = np.corrcoef(one.z, theirs)[0, 1:]
+        theirs = np.array([other.z for other in self.other.factors])
+        for factor in self.q.factors if len(theirs) else ():
+            r = np.corrcoef(factor.z, theirs)[0, 1:]
             best = int(np.abs(r).argmax())
-            yield {"view": str(one.number + 1), "other": str(self.other.factors[best].number + 1), "r": r[best]}
+            yield {"view": str(factor.number + 1), "other": str(self.other.factors[best].number + 1), "r": r[best]}
 
 
 def _pairs(changes: Mapping[str, Sequence[int]], people: pd.Index[Any]) -> list[tuple[int, int]]:
@@ -657,15 +640,15 @@ def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> Iter
         return
     for name, flagged in (("add", False), ("remove", True)):
         for who, factors in getattr(changes, name).items():
-            told: Row = {"who": f"{name}.{who}", "view": None, "n": len(places)}
+            about: Row = {"who": f"{name}.{who}", "view": None, "n": len(places)}
             if who not in places:
-                yield {"why": "no_sort", **told}
+                yield {"why": "no_sort", **about}
                 continue
             for factor in factors:
                 if factor > k:
-                    yield {"why": "no_factor", **told, "view": factor, "n": k}
+                    yield {"why": "no_factor", **about, "view": factor, "n": k}
                 elif bool(q.flags[places[who], factor - 1]) != flagged:
-                    yield {"why": "not_flagged" if flagged else "flagged", **told, "view": factor}
+                    yield {"why": "not_flagged" if flagged else "flagged", **about, "view": factor}
 
 
 # --- agents -----------------------------------------------------------------------------------------------------------
@@ -675,39 +658,32 @@ def _agents(sorts: Sorts, clusters: Clusters, views: Views, placed: pd.DataFrame
     sure = clusters.sure
     columns = {
         "stakeholder_type": sorts.kinds, "archetype": clusters.letters, "q_factor": views.poles,
-        "probability": None if sure is None else pd.Series(sure.to_numpy()[np.arange(len(sure)), clusters.found.labels],
-            index=sure.index),
+        "probability": None if sure is None else pd.Series(
+            sure.to_numpy()[np.arange(len(sure)), clusters.typology.labels], index=sure.index),
         "silhouette": clusters.fits(), "left_out": sorts.reason.where(sorts.reason.ne("")), **placed, **scores,
     }  # fmt: skip
-    index = sorts.reason.index
-    found = {name: None if own is None else own.reindex(index) for name, own in columns.items()}
-    return pd.DataFrame(found, index=index).rename_axis("participant").reset_index()
+    return pd.DataFrame(columns, index=sorts.reason.index).rename_axis("participant").reset_index()
 
 
-def alike(found: Analysis, main: Analysis) -> Analysis:
+def alike(analysis: Analysis, main: Analysis) -> Analysis:
     """Tables whose types bear the names of the main arm's that they share most members with.
 
     Each is matched at most once (Kuhn 1955); a type without a match keeps a name of its own.
     """
-    theirs, own = (one.tables["agents"].set_index("participant")["archetype"].dropna() for one in (found, main))
-    if theirs.empty or own.empty:
-        return found
-    both = pd.crosstab(theirs, own.reindex(theirs.index))
+    theirs, mains = (arm.tables["agents"].set_index("participant")["archetype"].dropna() for arm in (analysis, main))
+    if theirs.empty or mains.empty:
+        return analysis
+    both = pd.crosstab(theirs, mains.reindex(theirs.index))
     rows, columns = scipy.optimize.linear_sum_assignment(-both.to_numpy())
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
-    names = {str(name): f"{name}′" for name in found.tables["types"]["type"]}
+    names = {str(name): f"{name}′" for name in analysis.tables["types"]["type"]}
     names |= {str(both.index[r]): str(both.columns[c]) for r, c in pairs if both.iat[r, c]}
-    tables = dict(found.tables)
-    for name, column in (
-        ("types", "type"),
-        ("type_items", "type"),
-        ("type_groups", "type"),
-        ("membership", "type"),
-        ("agents", "archetype"),
-    ):
-        own_names = [names.get(one, one) for one in tables[name][column]]
-        tables[name] = tables[name].assign(**{column: pd.Series(own_names, tables[name].index, dtype=object)})
-    return replace(found, tables=tables)
+    tables = dict(analysis.tables)
+    for name in ("types", "type_items", "type_groups", "membership", "agents"):
+        column = "archetype" if name == "agents" else "type"
+        renamed = [names.get(letter, letter) for letter in tables[name][column]]
+        tables[name] = tables[name].assign(**{column: pd.Series(renamed, tables[name].index, dtype=object)})
+    return replace(analysis, tables=tables)
 
 
 # --- The sorts for other Q software: PQMethod's .dat and a plain table of statements × sorts -------------------------
@@ -765,12 +741,12 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     n, beyond = (analysis.count(key) for key in ("n", "n_components"))
     yield "", two_components(analysis.figure("first_two"), n, beyond)
     for phase in phases(rows):
-        own = occasion(rows, phase)
-        sorts, ratings = own[forced(own)], own[~forced(own)]
+        of_phase = occasion(rows, phase)
+        sorts, ratings = of_phase[forced(of_phase)], of_phase[~forced(of_phase)]
         if len(sorts):
             yield from each(phase, (check(answers(sorts)) for check in OF_SORTS))
-        own_checks = [check.__name__ for check in OF_SORTS] if len(sorts) else ()
-        yield from each(phase, (one for one in scales(ratings, humans) if one.name not in own_checks))
+        of_sorts = [check.__name__ for check in OF_SORTS] if len(sorts) else ()
+        yield from each(phase, (check for check in scales(ratings, humans) if check.name not in of_sorts))
     yield from gaps(rows)
 
 
@@ -796,43 +772,43 @@ PCA = ("arms", "components", "component_loadings")
 """What is in typology.json, qmethod.json and pca.json beside the facts."""
 
 
-def files(findings: Found, frame: pd.DataFrame, phase: str) -> Files:
+def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
     """The rows, the typology with everything it rests on, the components, and the Q analysis."""
-    found: Mapping[str, Any] = findings
-    facts = {name: found[name] for name in PRESENTATION.facts}
-    agents = {one["participant"]: one for one in found["agents"]}
+
+    def tables(names: Iterable[str], **more: Any) -> Row:
+        return {name: findings[name] for name in (*PRESENTATION.facts, *names)} | more
+
+    agents = {row["participant"]: row for row in findings["agents"]}
     coordinates = [
-        {name: one[name] for name in ("participant", "pc1", "pc2", "pc3")}
-        for one in agents.values()
-        if one["pc1"] is not None
+        {name: row[name] for name in ("participant", "pc1", "pc2", "pc3")}
+        for row in agents.values()
+        if row["pc1"] is not None
     ]
-    kept = {
-        "typology": {**facts, **{name: found[name] for name in TYPOLOGY}, "archetypes": found["types"]},
-        "pca": {**facts, **{name: found[name] for name in PCA}, "scores": coordinates},
-        "qmethod": {**facts, **{name: found[name] for name in Q}, "members": list(_members(found["loadings"], agents))},
+    return {
+        "responses.jsonl": lines(frame),
+        **_for_other_software(findings, frame),
+        "typology.json": tables(TYPOLOGY, archetypes=findings["types"]),
+        "pca.json": tables(PCA, scores=coordinates),
+        "qmethod.json": tables(Q, members=list(_members(findings["loadings"], agents))),
     }
-    tables: Files = {f"{name}.json": own for name, own in kept.items()}
-    return {"responses.jsonl": lines(frame), **_for_other_software(found, frame), **tables}
 
 
-def _members(
-    loadings: Sequence[Mapping[str, Any]], agents: Mapping[str, Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
+def _members(loadings: Sequence[Row], agents: Mapping[str, Row]) -> Iterator[Row]:
     """A row a sort: loadings in the order of the views, the views that it defines, and what the agent is beside."""
-    for who, own in groupby(loadings, key=itemgetter("participant")):
-        rows, agent = list(own), agents[who]
+    for who, group in groupby(loadings, key=itemgetter("participant")):
+        rows, agent = list(group), agents[who]
         yield {
-            "participant": who, "factor": agent["q_factor"], "flagged": [one["view"] for one in rows if one["defines"]],
-            "loadings": [one["loading"] for one in rows], "archetype": agent["archetype"],
+            "participant": who, "factor": agent["q_factor"], "flagged": [row["view"] for row in rows if row["defines"]],
+            "loadings": [row["loading"] for row in rows], "archetype": agent["archetype"],
             "membership": agent["probability"],
         }  # fmt: skip
 
 
-def _for_other_software(found: Mapping[str, Any], frame: pd.DataFrame) -> dict[str, str]:
+def _for_other_software(findings: Mapping[str, Any], frame: pd.DataFrame) -> dict[str, str]:
     """The sorts as KADE, R's qmethod and PQMethod read them; nothing where there are none."""
-    grid = {int(one["place"]): int(one["n"]) for one in found["grid"]}
-    main = frame[frame["arm"].isin(found["arms"])] if "arm" in frame else frame
-    sorts = complete_sorts(main, grid, [str(one["item"]) for one in found["items"] if one["part"] == "sort"])
+    grid = {int(row["place"]): int(row["n"]) for row in findings["grid"]}
+    main = frame[frame["arm"].isin(findings["arms"])] if "arm" in frame else frame
+    sorts = complete_sorts(main, grid, [str(row["item"]) for row in findings["items"] if row["part"] == "sort"])
     if sorts.empty:
         return {}
     dat = pqmethod_dat(sorts, grid, f"{len(sorts)} sorts")

@@ -252,8 +252,7 @@ OTHER = Table(
 NOT_DONE = Table(
     name="not_done", title=N_("Settings that did not fit"), key=("place",),
     columns=(integer("place", N_("No.")), code("why", N_("why"), levels=dict.fromkeys(REFUSED, N_("refused"))),
-        text("who", N_("participant")),
-             integer("view", N_("view")), N),
+             text("who", N_("participant")), integer("view", N_("view")), N),
     views=(View(at="appendix", word="why", says=REFUSED), View(at="flag", word="why", says=REFUSED)),
 )  # fmt: skip
 
@@ -374,15 +373,14 @@ GROUPS, GROUP_TESTS = group_tables(
 FACTS = (
     *map(integer, names(
         "n_statements n_axes grid_low grid_high n n_total n_sorts n_views n_types n_defining n_dropped asked draws "
-        "parallel_views kaiser "
-        "two_loaders flags_added flags_removed other_views other_n n_both chance_draws continuum_draws gap_k n_sure "
-        "n_components "
-        "placements n_moved agents_moved n_again agents_again agents_complete")),
+        "parallel_views kaiser two_loaders flags_added flags_removed other_views other_n n_both chance_draws "
+        "continuum_draws gap_k n_sure n_components placements n_moved agents_moved n_again agents_again "
+        "agents_complete")),
     *map(number, names("threshold alpha least_excess ari least_jaccard required_jaccard other_ari ari_types")),
-    *(number(one, digits=3) for one in names("null_best excess")), *map(p_value, names("p_chance p_continuum")),
+    *(number(name, digits=3) for name in names("null_best excess")), *map(p_value, names("p_chance p_continuum")),
     *map(flag, names("gap_differs at_edge alike")), *map(share, names("sure first_two sort_weight axes_weight")),
-        share("share_moved", digits=1),
-    *(code(one, "", levels=EXTRACTIONS) for one in names("extraction other_extraction")),
+    share("share_moved", digits=1),
+    *(code(name, "", levels=EXTRACTIONS) for name in names("extraction other_extraction")),
 )  # fmt: skip
 
 TEXTS = (
@@ -390,22 +388,17 @@ TEXTS = (
          says=N_("Every agent sorted {n_statements} statements into a fixed grid from {grid_low} to {grid_high} and "
                  "rated itself on {n_axes} axes.")),
     TextBlock(at="section", where="n_axes == 0",
-        says=N_("Every agent sorted {n_statements} statements into a fixed grid "
-                                                    "from {grid_low} to {grid_high}.")),
+        says=N_("Every agent sorted {n_statements} statements into a fixed grid from {grid_low} to {grid_high}.")),
     TextBlock(at="section", says=N_("A shared view is what sorts have in common: an agent may hold it or its reverse. "
                                "A type is a group of agents who sort and rate alike.")),
     TextBlock(at="appendix", where="gap_differs == True", after="types_tried",
          says=N_("**Caution:** the gap statistic arrives at another number of types, {gap_k} (1: none).")),
     TextBlock(at="appendix", where="at_edge == True", after="types_tried",
-        says=N_("**Caution:** {n_types} is the largest "
-                                                                              "number of types that was tried; there "
-                                                                              "may be more.")),
+        says=N_("**Caution:** {n_types} is the largest number of types that was tried; there may be more.")),
     TextBlock(at="appendix", where="n_both > 0", after="types",
-        says=N_("Views and types: adjusted Rand index {ari_types} "
-                                                                   "over {n_both} agents.")),
+        says=N_("Views and types: adjusted Rand index {ari_types} over {n_both} agents.")),
     TextBlock(at="appendix", where="n_sure >= 0", after="types",
-        says=N_("{n_sure} of {n} agents belong to one type with a "
-                                                                    "probability of at least {sure}.")),
+        says=N_("{n_sure} of {n} agents belong to one type with a probability of at least {sure}.")),
     TextBlock(at="appendix", where="flags_added > 0 or flags_removed > 0", after="views",
         says=N_("Changed by hand: {flags_added} flags added, {flags_removed} removed.")),
     TextBlock(at="appendix", where="n_dropped > 0", after="views", says=N_("Views without a result, because no sort "

@@ -84,7 +84,7 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     order = data.top(data.rows(), "item")["item_id"].tolist()
     every = data.frame("distribution", told=("item", "phase", "value", "n", "share"))
     every = every[every["item_id"].isin(order)].assign(bar=every["item_id"] + " " + every["phase"])
-    rows = pd.concat(stacked(own, "bar", "value", "share") for _, own in every.groupby("item_id"))
+    rows = pd.concat(stacked(rows, "bar", "value", "share") for _, rows in every.groupby("item_id"))
     rows = rows.assign(place=rows["item_id"].map(order.index)).sort_values(["place", "phase", "value"], kind="stable")
     points, waves = sorted(rows["value"].unique().tolist()), data.frame("waves")
     words = dict(zip(points, data.facts["points"] or map(str, points), strict=False))
@@ -103,9 +103,9 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     numbers = rows["n"] if few else (100 * rows["share"]).round()
     room = WIDTH - LABEL * WIDER - BESIDE
     fits = rows["share"] * room / (2 * reach) > [width(f"{n:.0f}") for n in numbers]
-    rows = rows.assign(middle=(rows["left"] + rows["right"]) / 2,
-        ink=[readable_on(shades[one]) for one in rows["value"]],
-                       said=[f"{n:.0f}" if fit else "" for n, fit in zip(numbers, fits, strict=True)])  # fmt: skip
+    rows["middle"] = (rows["left"] + rows["right"]) / 2
+    rows["ink"] = [readable_on(shades[value]) for value in rows["value"]]
+    rows["said"] = [f"{n:.0f}" if fit else "" for n, fit in zip(numbers, fits, strict=True)]
     data.note(data.tell(N_("in the bars: agents") if few else N_("in the bars: per cent")))
     data.note(", ".join(f"{phase}: n = {data.count(n)}" for phase, n in zip(waves["phase"], waves["n"], strict=True)))
     y = data.names(rows, "item", most=3)
@@ -114,18 +114,14 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     zero = data.chart(pd.DataFrame({"zero": [0]})).mark_rule(color=MUTED).encode(x=along(at, "zero"))
     bars = base.mark_bar(stroke=MUTED, strokeWidth=0.4).encode(x=at, x2=alt.X2("right:Q"), color=colour)
     shown = rows[rows["said"] != ""].drop(columns=["told", "link"], errors="ignore")  # a click on one is for its bar
-    said = (
-        data.chart(shown)
-        .mark_text(fontSize=SMALL)
-        .encode(
-            y=y, yOffset=offset, x=along(at, "middle"), text=alt.Text("said:N"), color=alt.Color("ink:N", scale=None)
-        )
-    )
+    counts = data.chart(shown).mark_text(fontSize=SMALL).encode(
+        y=y, yOffset=offset, x=along(at, "middle"), text=alt.Text("said:N"), color=alt.Color("ink:N", scale=None)
+    )  # fmt: skip
     named = data.chart(rows.drop_duplicates("bar")[["item_id", "phase"]].assign(start=-reach))
     phases = named.mark_text(align="right", dx=-6, fontSize=SMALL, color=MUTED).encode(
         y=y, yOffset=offset, x=along(at, "start"), text=alt.Text("phase:N")
     )
-    return alt.layer(zero, bars, said, phases).properties(
+    return alt.layer(zero, bars, counts, phases).properties(
         height=alt.Step(max(17 * len(waves) + 6, step(rows["item"]).step), **{"for": "position"})
     )
 

@@ -98,8 +98,8 @@ class LongitudinalInstrument(Instrument):
         named = dict.fromkeys(str(part["family"]) for part in items)
         for part in items:
             part["family"] = slug(str(part["family"]))
-        own = {slug(name): in_every_language(spelled(name)) for name in named}
-        draft.take("families", own, "items[].family")
+        families = {slug(name): in_every_language(spelled(name)) for name in named}
+        draft.take("families", families, "items[].family")
 
     def block_items(self, language: Language) -> tuple[Item, ...]:
         """One wave: the scale items in the file's order, each with a confidence, then the comment."""
@@ -255,7 +255,7 @@ def _items(material: Material, family: str, theme: DiscourseTheme | None = None)
     about = theme.label if theme else "the plan" if material.plan else material.topic
     for reverse, name, what, german, english in (ITEMS if theme else ON_THE_PLAN)[material.plan]:
         wanted = WANTED.format(which=KEYED[material.plan, reverse], about=about, what=what)
-        said = material.write(
+        item = material.write(
             Slot(
                 f"longitudinal/{family}_{name}", wanted, german.format(**told), english.format(**told), about=theme,
                 family=family, reverse=reverse,
@@ -263,5 +263,5 @@ def _items(material: Material, family: str, theme: DiscourseTheme | None = None)
         )  # fmt: skip
         keyed = "    reverse_coded: true\n" if reverse else ""
         yield (
-            f"  # from: {said.source}\n  - item_id: {family}_{name}\n    family: {family}\n{keyed}{said.lines('    ')}"
+            f"  # from: {item.source}\n  - item_id: {family}_{name}\n    family: {family}\n{keyed}{item.lines('    ')}"
         )

@@ -29,8 +29,7 @@ class Wave(Procedure[LongitudinalInstrument, NoSettings]):
         return self.instrument.block_items(self.language)
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
-        instruction = self.instrument.instruction.in_(self.language)
-        in_order = self.instrument.in_order
+        instruction, in_order = self.instrument.instruction.in_(self.language), self.instrument.in_order
         return [Block(key=context.key(unit, PART), instruction=instruction, items=self._items, in_order=in_order)]
 
 
@@ -128,18 +127,18 @@ class PlantedWaves:
             return Answer(item.id, "ok", text=self._comment(who, phase, item.id, language, seed))
         key = self.items.get(item.id) or Keyed(item.id)
         position = self._meant(who, item.id, key, phase, seed) + self.noise * self._occasion(who, item, phase, seed)
-        own = 0.08 * normal(seed, METHODOLOGY, "confidence", item.id, persona_hash(who))
+        noise = 0.08 * normal(seed, METHODOLOGY, "confidence", item.id, persona_hash(who))
         reason = self._view(position, key.family, item.id, who, language, seed) if item.reason else ""
         turned = -position if key.is_reversed else position
-        return answer_at(turned, item, confidence=0.5 + 0.35 * abs(position) + own, text=reason)
+        return answer_at(turned, item, confidence=0.5 + 0.35 * abs(position) + noise, text=reason)
 
     def _meant(self, who: Participant, item: str, key: Keyed, phase: str, seed: int) -> float:
         """What an agent means at a wave, before the noise of the occasion."""
         least, most = LOADING
         loading = least + (most - least) * uniform(METHODOLOGY, "loading", item)
         intercept = INTERCEPT * (2 * uniform(METHODOLOGY, "intercept", item) - 1)
-        own = ITEM_SD * normal(seed, METHODOLOGY, "item", item, persona_hash(who))
-        return loading * self.latent(who, key.family, "T0" if key.is_control else phase, seed) + intercept + own
+        noise = ITEM_SD * normal(seed, METHODOLOGY, "item", item, persona_hash(who))
+        return loading * self.latent(who, key.family, "T0" if key.is_control else phase, seed) + intercept + noise
 
     def _occasion(self, who: Participant, item: Item, phase: str, seed: int) -> float:
         """Standard normal, drawn for this agent, item and occasion; a repeat of a wave is an occasion of its own."""

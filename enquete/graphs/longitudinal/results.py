@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import JsonValue
 
 from enquete.analysis.change import (
     BY_CHANCE,
@@ -89,15 +88,15 @@ def analyse(
     """
     retest, placebo = frame["arm"].eq(RETEST), frame["arm_role"].eq("placebo")
     main = chosen(frame, ~retest & ~placebo)
-    rows = {wave: own for wave in WAVES if len(own := chosen(main, main["phase"].eq(wave)))}
-    values = {wave: wide(own, instrument, "value") for wave, own in rows.items()}
+    rows = {wave: part for wave in WAVES if len(part := chosen(main, main["phase"].eq(wave)))}
+    values = {wave: wide(part, instrument, "value") for wave, part in rows.items()}
     last = list(rows)[-1]
     groups = context.groups_of(main)
-    ends = {item: (one.min, one.max) for item in _ids(instrument) for one in [instrument.scale_of(item)]}
+    ends = {item: (scale.min, scale.max) for item in _ids(instrument) for scale in [instrument.scale_of(item)]}
     answers = [row for wave in rows for row in _answers(wave, rows[wave], values[wave], instrument, wave == last)]
     tables: dict[str, Any] = {
         "items": _items(instrument, context), "families": _families(instrument, context), "answers": answers,
-        "waves": [_wave(wave, own) for wave, own in rows.items()], "comments": _comments(rows, instrument),
+        "waves": [_wave(wave, part) for wave, part in rows.items()], "comments": _comments(rows, instrument),
         "distribution": [row for wave in rows for row in _distribution(wave, values[wave], instrument)],
         **compared(values[last], groups, "item", ends=ends),
     }  # fmt: skip
@@ -124,9 +123,9 @@ def wide(rows: pd.DataFrame, instrument: LongitudinalInstrument, column: str) ->
 def _points(instrument: LongitudinalInstrument, context: AnalysisContext) -> Row:
     """What the points of the scale are called, where all statements are on one."""
     first, *others = (instrument.scale_of(item) for item in _ids(instrument))
-    if any(one != first for one in others):
+    if any(other != first for other in others):
         return {}
-    return {"points": [f"{one.value} {one.label}".rstrip() for one in first.options(context.language)]}
+    return {"points": [f"{point.value} {point.label}".rstrip() for point in first.options(context.language)]}
 
 
 def _ids(instrument: LongitudinalInstrument) -> list[str]:
@@ -148,11 +147,8 @@ def _items(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iter
 
 def _families(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iterator[Row]:
     for family, items in members(instrument).items():
-        yield {
-            "family": family,
-            "label": instrument.families[family].label.in_(context.language),
-            "n_items": len(items),
-        }
+        label = instrument.families[family].label.in_(context.language)
+        yield {"family": family, "label": label, "n_items": len(items)}
 
 
 def members(instrument: LongitudinalInstrument) -> dict[str, list[str]]:
@@ -179,20 +175,20 @@ def _answers(
     n, means, sds = values.notna().sum(), values.mean(), values.std()
     bounds = selected_intervals(n, means, sds)
     confidence = rows.groupby("item_id")["confidence"].mean()
-    spans = [f"{one.min}–{one.max}" for one in scales.values()]
+    spans = [f"{scale.min}–{scale.max}" for scale in scales.values()]
     alike = [item for item, span in zip(scales, spans, strict=True) if span == max(spans, key=spans.count)]
     places = _places(means[[item for item in alike if n[item] >= FEWEST]]) if is_last else {}
-    found = []
+    answers = []
     for place, (item, scale) in enumerate(scales.items()):
-        own = values[item].dropna()
+        ratings = values[item].dropna()
         low, high = bounds.loc[place, ["low", "high"]].clip(scale.min, scale.max)
-        found.append({
+        answers.append({
             "item": item, "phase": wave, "scale": spans[place], "scale_min": scale.min, "scale_max": scale.max,
             "n": n[item], "n_total": len(values), "mean": means[item], "low": low, "high": high,
-            "median": own.median(), "sd": sds[item], "agreeing": own.gt((scale.min + scale.max) / 2).mean(),
+            "median": ratings.median(), "sd": sds[item], "agreeing": ratings.gt((scale.min + scale.max) / 2).mean(),
             "confidence": confidence.get(item), "place": places.get(item),
         })  # fmt: skip
-    return found
+    return answers
 
 
 def _places(means: pd.Series[float]) -> dict[str, str]:
@@ -201,32 +197,32 @@ def _places(means: pd.Series[float]) -> dict[str, str]:
     if rounded.nunique() < 2:
         return {}
     ends = {"highest": rounded.index[rounded.eq(rounded.max())], "lowest": rounded.index[rounded.eq(rounded.min())]}
-    return {str(item): name if len(own) == 1 else f"{name}_tied" for name, own in ends.items() for item in own}
+    return {str(item): name if len(items) == 1 else f"{name}_tied" for name, items in ends.items() for item in items}
 
 
 def _distribution(wave: str, values: pd.DataFrame, instrument: LongitudinalInstrument) -> Iterator[Row]:
     for item in _ids(instrument):
-        scale, own = instrument.scale_of(item), values[item].dropna().to_numpy(dtype=float)
-        for value, n in zip(scale.points, frequencies(own, scale.min, scale.max).tolist(), strict=True):
-            yield {"item": item, "phase": wave, "value": value, "n": n, "share": n / own.size if own.size else None}
+        scale, ratings = instrument.scale_of(item), values[item].dropna().to_numpy(dtype=float)
+        for value, n in zip(scale.points, frequencies(ratings, scale.min, scale.max).tolist(), strict=True):
+            share = n / ratings.size if ratings.size else None
+            yield {"item": item, "phase": wave, "value": value, "n": n, "share": share}
 
 
 def _comments(rows: Mapping[str, pd.DataFrame], instrument: LongitudinalInstrument) -> Iterator[Row]:
     """In the population's order; those that are quoted evenly spread over it."""
-    for wave, own in rows.items() if instrument.comment else ():
-        said = responded(own[own["item_id"].eq(instrument.comment.item_id)])  # type: ignore[union-attr]
-        step = max(1, -(-len(said) // LISTED))
-        columns = (said[name] for name in ("participant", "stakeholder_type", "text"))
+    for wave, part in rows.items() if instrument.comment else ():
+        comments = responded(part[part["item_id"].eq(instrument.comment.item_id)])  # type: ignore[union-attr]
+        step = max(1, -(-len(comments) // LISTED))
+        columns = (comments[name] for name in ("participant", "stakeholder_type", "text"))
         for place, (who, kind, text) in enumerate(zip(*columns, strict=True)):
-            yield {
-                "phase": wave, "participant": who, "stakeholder_type": kind, "text": text, "quoted": place % step == 0,
-            }  # fmt: skip
+            about = {"phase": wave, "participant": who, "stakeholder_type": kind}
+            yield {**about, "text": text, "quoted": place % step == 0}
 
 
 def _joined_populations(context: AnalysisContext) -> Row:
     """How the agents of T1 were joined to those of T0."""
     known = {f"n_{key}": context.pairing.get(key) for key in ("matched", "lost", "new", "changed")}
-    return {key: len(one) if isinstance(one, list) else one for key, one in known.items()}
+    return {key: len(agents) if isinstance(agents, list) else agents for key, agents in known.items()}
 
 
 # --- change ----------------------------------------------------------------------------------------------------------
@@ -251,7 +247,7 @@ class Change:
         )
         people = pd.concat([second, first])["participant"].unique()
         memory = second.drop_duplicates("participant").set_index("participant")["memory_available"]
-        worded, turned = (delta_matrix(own["T0"], own["T1"]).reindex(people) for own in (raw, rekeyed))
+        worded, turned = (delta_matrix(values["T0"], values["T1"]).reindex(people) for values in (raw, rekeyed))
         return cls(raw, rekeyed, worded, turned, memory)
 
 
@@ -278,14 +274,11 @@ class Design:
         reasons = list(self.context.incomparable)
         interpretable = not (reasons or no_memory)
         tested = kind == "drift" and interpretable
-        again, neutral = (
-            Retest.of(retest, self.change, self.instrument),
-            Placebo.of(placebo, self.change, self.instrument),
-        )
-        beside = neutral if interpretable else None
+        again = Retest.of(retest, self.change, self.instrument)
+        beside = Placebo.of(placebo, self.change, self.instrument) if interpretable else None
         ranges = {item: scale.max - scale.min for item, scale in self._scales.items()}
         agents = drift_per_agent(
-            self.change.turned, {item: (float(one.min), float(one.max)) for item, one in self._scales.items()},
+            self.change.turned, {item: (float(scale.min), float(scale.max)) for item, scale in self._scales.items()},
             self.change.memory, self.context.memoryless_weight,
         )  # fmt: skip
         both_ways = {item: (-width, width) for item, width in ranges.items()}
@@ -332,44 +325,44 @@ class Design:
         """Means of the pairs, and Wilcoxon's test of them with the Hodges–Lehmann estimate."""
         both = self.change.delta[item].notna()
         before, after = (self.change.raw[wave][item].reindex(both.index)[both] for wave in WAVES)
-        scale, own = self._scales[item], self._wilcoxon[item]
+        scale, paired = self._scales[item], self._wilcoxon[item]
         typical = walsh_interval(after.to_numpy() - before.to_numpy())
         return {
             "scale": f"{scale.min}–{scale.max}", "before": before.mean(), "after": after.mean(),
-            "hodges_lehmann": own.test.hodges_lehmann, "hl_low": typical.low, "hl_high": typical.high,
-            "rank_biserial": own.test.rank_biserial, "p_wilcoxon": own.test.p, "p_holm": own.p_holm,
+            "hodges_lehmann": paired.test.hodges_lehmann, "hl_low": typical.low, "hl_high": typical.high,
+            "rank_biserial": paired.test.rank_biserial, "p_wilcoxon": paired.test.p, "p_holm": paired.p_holm,
         }  # fmt: skip
 
     @cached_property
     def _wilcoxon(self) -> Mapping[str, Any]:
-        return {one.item: one for one in paired_by_item(self.change.raw["T0"], self.change.raw["T1"])}
+        return {pair.item: pair for pair in paired_by_item(self.change.raw["T0"], self.change.raw["T1"])}
 
     def _by_family(self, weight: pd.Series[float], *, tested: bool) -> Iterator[Row]:
         """An agent counts once however many items of the family it answered."""
-        found: list[Row] = []
+        families: list[Row] = []
         for family, items in members(self.instrument).items():
             scores = self.change.turned[items].mean(axis=1)
-            own = scores.dropna()
-            w = weight.reindex(own.index).to_numpy(dtype=float)
-            test, typical = wilcoxon(np.zeros(len(own)), own), walsh_interval(own)
-            found.append({
-                "family": family, "n": len(own), "n_total": len(scores), "mean": own.mean(),
-                "weighted": np.average(own, weights=w) if w.sum() > 0 else None, "hodges_lehmann": test.hodges_lehmann,
-                "low": typical.low if tested else None, "high": typical.high if tested else None,
-                "p_wilcoxon": test.p if tested else None,
+            scored = scores.dropna()
+            w = weight.reindex(scored.index).to_numpy(dtype=float)
+            test, typical = wilcoxon(np.zeros(len(scored)), scored), walsh_interval(scored)
+            families.append({
+                "family": family, "n": len(scored), "n_total": len(scores), "mean": scored.mean(),
+                "weighted": np.average(scored, weights=w) if w.sum() > 0 else None,
+                "hodges_lehmann": test.hodges_lehmann, "low": typical.low if tested else None,
+                "high": typical.high if tested else None, "p_wilcoxon": test.p if tested else None,
             })  # fmt: skip
-        for row, adjusted in zip(found, holm([row["p_wilcoxon"] for row in found]), strict=True):
+        for row, adjusted in zip(families, holm([row["p_wilcoxon"] for row in families]), strict=True):
             yield {**row, "p_holm": adjusted}
 
     def _agents(self, agents: pd.DataFrame, index: Mapping[str, pd.Series[float]], kind: str) -> Iterator[Row]:
         """By participant, in the population's order. The columns are named by what the change may be called."""
         names = ("drift", "experience_effect")
-        for who, one in agents[agents["n_items"] > 0].iterrows():
+        for who, row in agents[agents["n_items"] > 0].iterrows():
             yield {
-                "participant": who, "n_items": one["n_items"], "memory": one["memory"],
-                "share_changed": one["share_changed"],
-                **{f"{name}_abs": one["mean_abs"] if name == kind else None for name in names},
-                **{f"{name}_signed": one["mean_signed"] if name == kind else None for name in names},
+                "participant": who, "n_items": row["n_items"], "memory": row["memory"],
+                "share_changed": row["share_changed"],
+                **{f"{name}_abs": row["mean_abs"] if name == kind else None for name in names},
+                **{f"{name}_signed": row["mean_signed"] if name == kind else None for name in names},
                 "rci": index[ALL].get(who) if ALL in index else None,
             }  # fmt: skip
 
@@ -380,7 +373,7 @@ class Design:
         placebo = delta_matrix(arm.before, arm.after).reindex(arm.after.index)
         main = self.change.delta.reindex(arm.after.index)
         both = main.notna() & placebo.notna()
-        means = [own.where(both).mean() for own in (main, placebo)]
+        means = [changes.where(both).mean() for changes in (main, placebo)]
         for row in _tested(main - placebo, ranges, tested=True, on_page=True):
             item, scale = row["item"], self._scales[row["item"]]
             yield {
@@ -400,33 +393,33 @@ class Design:
         rows, index = [], {}
         for family, items in {ALL: _ids(self.instrument), **members(self.instrument)}.items():
             known = retest_reliability(*_scores(again.first, again.repeat, items))
-            found = reliable_change(*self._waves(items), known)
-            if found.rci is not None:
-                index[family] = found.rci
+            change = reliable_change(*self._waves(items), known)
+            if change.rci is not None:
+                index[family] = change.rci
             rows.append({
-                "scores": ALL if family == ALL else "family", "family": None if family == ALL else family, "n": found.n,
-                "n_total": found.n + found.n_missing, "sd": found.sd, "r": known.r, "r_low": known.low,
-                "r_high": known.high,
-                "r_n": known.n, "n_up": found.n_up, "n_down": found.n_down, "limit": found.limit,
-                "share_beyond": None if found.n_within is None else (found.n - found.n_within) / found.n,
-                "chance_low": found.chance_low, "chance_high": found.chance_high,
-                "why_not": next((code for start, code in REASONS.items() if found.reason.startswith(start)), None),
-                **self._beyond_limits(found, items, placebo),
+                "scores": ALL if family == ALL else "family", "family": None if family == ALL else family,
+                "n": change.n, "n_total": change.n + change.n_missing, "sd": change.sd, "r": known.r,
+                "r_low": known.low, "r_high": known.high, "r_n": known.n, "n_up": change.n_up,
+                "n_down": change.n_down, "limit": change.limit,
+                "share_beyond": None if change.n_within is None else (change.n - change.n_within) / change.n,
+                "chance_low": change.chance_low, "chance_high": change.chance_high,
+                "why_not": next((code for start, code in REASONS.items() if change.reason.startswith(start)), None),
+                **self._beyond_limits(change, items, placebo),
             })  # fmt: skip
         return rows, index
 
     def _waves(self, items: Sequence[str]) -> tuple[pd.Series[float], pd.Series[float]]:
         return _scores(self.change.rekeyed["T0"], self.change.rekeyed["T1"], items)
 
-    def _beyond_limits(self, found: ReliableChange, items: Sequence[str], placebo: Placebo | None) -> Row:
+    def _beyond_limits(self, change: ReliableChange, items: Sequence[str], placebo: Placebo | None) -> Row:
         """The shares beyond the same limits in both arms, over the agents that the placebo arm asked."""
         names = ("n_placebo", "share_placebo", "difference", "difference_low", "difference_high")
-        if placebo is None or found.rci is None:
+        if placebo is None or change.rci is None:
             return dict.fromkeys(names)
-        own = beyond(*self._waves(items), found).reindex(placebo.after.index)
-        neutral = beyond(*_scores(*placebo.rekeyed, items), found).reindex(placebo.after.index)
-        apart = mean_of(own - neutral)
-        return dict(zip(names, (apart.n, neutral[own.notna()].mean(), apart.mean, apart.low, apart.high), strict=True))
+        main = beyond(*self._waves(items), change).reindex(placebo.after.index)
+        neutral = beyond(*_scores(*placebo.rekeyed, items), change).reindex(placebo.after.index)
+        apart = mean_of(main - neutral)
+        return dict(zip(names, (apart.n, neutral[main.notna()].mean(), apart.mean, apart.low, apart.high), strict=True))
 
 
 def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[Row]:
@@ -435,21 +428,21 @@ def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_
     ranges: widths of scales, of which those that are equal share a standard deviation for what is detectable.
     on_page: whether p stands for the page's correction; where a placebo is tested, the bare change is not.
     """
-    found = max_t(delta)
-    bounds = selected_intervals(found["n"], found["mean"], found["sd"]).set_index(found.index)
-    width = pd.Series(ranges).reindex(found.index)
-    pooled = (found["sd"] ** 2).groupby(width).transform("mean") ** 0.5
-    found = found.assign(low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), pooled=pooled)
-    for item, one in zip(map(str, found.index), found.to_dict("records"), strict=True):
-        p, n = one["p_adjusted"], int(one["n"])
-        outcome = "untested" if not tested else "unmoved" if not p < ALPHA else "risen" if one["mean"] > 0 else "fallen"
+    tests = max_t(delta)
+    bounds = selected_intervals(tests["n"], tests["mean"], tests["sd"]).set_index(tests.index)
+    width = pd.Series(ranges).reindex(tests.index)
+    pooled = (tests["sd"] ** 2).groupby(width).transform("mean") ** 0.5
+    tests = tests.assign(low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), pooled=pooled)
+    for item, row in zip(map(str, tests.index), tests.to_dict("records"), strict=True):
+        p, n = row["p_adjusted"], int(row["n"])
+        outcome = "untested" if not tested else "unmoved" if not p < ALPHA else "risen" if row["mean"] > 0 else "fallen"
         shown = tested and on_page
         yield {
-            "item": item, "n": n, "n_total": len(delta), "n_changed": one["n_changed"], "change": one["mean"],
-            "sd": one["sd"], "size": abs(one["mean"]) / ranges[item], "outcome": outcome,
-            "low": one["low"] if tested else None, "high": one["high"] if tested else None,
-            "p": p if shown and n >= FEWEST_PAIRS else None, "test": one["test"] if shown else None,
-            "detectable": detectable_change(n, one["pooled"],
+            "item": item, "n": n, "n_total": len(delta), "n_changed": row["n_changed"], "change": row["mean"],
+            "sd": row["sd"], "size": abs(row["mean"]) / ranges[item], "outcome": outcome,
+            "low": row["low"] if tested else None, "high": row["high"] if tested else None,
+            "p": p if shown and n >= FEWEST_PAIRS else None, "test": row["test"] if shown else None,
+            "detectable": detectable_change(n, row["pooled"],
                 tests=QUESTIONS * len(ranges)) if shown and n >= FEWEST_PAIRS else None,
         }  # fmt: skip
 
@@ -497,8 +490,8 @@ class Placebo:
         answered = rows[rows["phase"].eq("T1") & rows["value"].notna()]
         if answered.empty:
             return None
-        own = rows[rows["arm"].eq(min(answered["arm"]))]
-        waves = [own[own["phase"].eq(wave)] for wave in WAVES]
+        first_arm = rows[rows["arm"].eq(min(answered["arm"]))]
+        waves = [first_arm[first_arm["phase"].eq(wave)] for wave in WAVES]
         is_own = bool(waves[0]["value"].notna().any())
         pairs = []
         for column, main in (("value", change.raw), ("value_rekeyed", change.rekeyed)):
@@ -515,22 +508,17 @@ def item_facts(item_id: str, instrument: LongitudinalInstrument) -> ItemFacts:
     if item_id not in {item.item_id for item in instrument.items}:
         return ItemFacts()
     scale = instrument.scale_of(item_id)
-    return ItemFacts(
-        family=instrument.family_of(item_id),
-        reverse_keyed=instrument.reverse_coded(item_id),
-        scale_min=scale.min,
-        scale_max=scale.max,
-    )
+    family, reverse = instrument.family_of(item_id), instrument.reverse_coded(item_id)
+    return ItemFacts(family=family, reverse_keyed=reverse, scale_min=scale.min, scale_max=scale.max)
 
 
-def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
+def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
     """The files of one phase: its rows, and what concerns it of the findings. T1 holds the change."""
-    found: Mapping[str, Any] = findings
-    aggregate: dict[str, JsonValue] = {key: found.get(key) for key in ("arms", "partial", "kind", "items", "families")}
+    aggregate: Row = {key: findings.get(key) for key in ("arms", "partial", "kind", "items", "families")}
     for table in ("waves", "answers", "distribution"):
-        aggregate[table] = [row for row in found[table] if row["phase"] == phase]
+        aggregate[table] = [row for row in findings[table] if row["phase"] == phase]
     if phase == "T1":
-        aggregate |= {name: found.get(name) for name in (*PRESENTATION.facts, *OF_BOTH_WAVES)}
+        aggregate |= {name: findings.get(name) for name in (*PRESENTATION.facts, *OF_BOTH_WAVES)}
     return {"responses.jsonl": lines(frame), "aggregate.json": aggregate}
 
 
@@ -545,29 +533,22 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     and families hang together; each wave."""
     rows = checkable(rows)
     why = no_drift(analysis)
-    before, after = (answers(occasion(rows, phase)) for phase in ("T0", "T1"))
+    before, after = (answers(occasion(rows, phase)) for phase in WAVES)
     both_waves = bool(len(before.participants) and len(after.participants))
     if why:
         yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
     else:
         yield from each("", (zero_drift(before, after), direction_flips(before, after)))
-    controls = _controls(analysis)
+    named = zip(analysis.column("items", "item"), analysis.column("items", "control"), strict=True)
+    controls = [item for item, is_control in named if is_control is True]
     both = set(before.items) & set(after.items)
     if not why and both.issuperset(controls) and controls:
         yield "", negative_control(before, after, controls)
-    yield (
-        "",
-        answer_stability(before, after) if both_waves else missing("answer_stability", "one_wave"),
-    )
-    for phase, table in (("T0", before), ("T1", after)):
+    yield "", answer_stability(before, after) if both_waves else missing("answer_stability", "one_wave")
+    for phase, table in zip(WAVES, (before, after), strict=True):
         yield from each(phase, [family_alpha(table)] if len(table.participants) else [])
     del before, after, table
     yield from any_other(analysis, rows, humans)
-
-
-def _controls(analysis: Analysis) -> list[str]:
-    named = zip(analysis.column("items", "item"), analysis.column("items", "control"), strict=True)
-    return [item for item, is_control in named if is_control is True]
 
 
 def no_drift(analysis: Analysis) -> str:
@@ -577,9 +558,7 @@ def no_drift(analysis: Analysis) -> str:
         return "reconstructed"
     if kind != "drift":
         return "one_wave"
-    if analysis.facts.get("interpretable") is False:
-        return "incomparable"
-    return ""
+    return "incomparable" if analysis.facts.get("interpretable") is False else ""
 
 
 # --- probes ----------------------------------------------------------------------------------------------------------
@@ -601,8 +580,8 @@ def _controlled(arms: Arms) -> Made:
     if CONTROL not in arms.others:
         return
     before, after = _waves(arms.others[CONTROL])
-    own = set(before["item_id"]) & set(after["item_id"])
-    items = sorted(own - set(arms.main["item_id"])) or sorted(own)
+    both = set(before["item_id"]) & set(after["item_id"])
+    items = sorted(both - set(arms.main["item_id"])) or sorted(both)
     if items:
         yield "", negative_control(answers(before), answers(after), items)
     else:

@@ -86,17 +86,17 @@ CHANGES = Table(
     name="changes", title=N_("Change from T0 to T1, by statement"), key=("item",),
     columns=(
         ITEM, SCALE, share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")), N,
-            TOTAL, PAIRS, integer("n_changed", N_("changed")),
+        TOTAL, PAIRS, integer("n_changed", N_("changed")),
         number("before", "T0", means=N_("mean of those who answered both times")),
-            number("after", "T1", means=N_("the same at T1")),
+        number("after", "T1", means=N_("the same at T1")),
         number("change", "T1 − T0", means=N_("mean change as worded, in scale points")), number("sd", "SD"), LOW, HIGH,
-            ENDS,
+        ENDS,
         code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True,
             means=N_("by max-T over the statements alone, p < .05")),
         *TESTED, number("hodges_lehmann", N_("Hodges–Lehmann")), number("hl_low", N_("lower bound")),
         number("hl_high", N_("upper bound")), interval("hl_low", "hl_high", "95%"),
         number("rank_biserial", N_("rank-biserial r")), p_value("p_wilcoxon", N_("p (Wilcoxon)")),
-            p_value("p_holm", "p (Holm)"),
+        p_value("p_holm", "p (Holm)"),
     ),
     views=(
         View(at="section", heading="", where="outcome != 'untested'", order=("p",), top=20,
@@ -110,15 +110,14 @@ CHANGES = Table(
             columns=names("item n before after change low high outcome p_adjusted")),
     ),
     note=N_("Wilcoxon's signed-rank test, zeros left out, corrected by Holm over the statements; Hodges–Lehmann with "
-            "the interval "
-            "of that test. p: max-T, which the report corrects further."),
+            "the interval of that test. p: max-T, which the report corrects further."),
 )  # fmt: skip
 
 PLACEBO = Table(
     name="placebo", title=N_("Change beyond a neutral memory"), key=("item",),
     columns=(
         ITEM, SCALE, share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")), N,
-            TOTAL, PAIRS, integer("n_changed", N_("differ")),
+        TOTAL, PAIRS, integer("n_changed", N_("differ")),
         number("main", N_("own memory"), means=N_("mean change, as worded")), number("placebo", N_("neutral memory")),
         number("change", N_("difference")), number("sd", "SD"), LOW, HIGH, ENDS, *TESTED,
     ),
@@ -133,8 +132,7 @@ ANSWERS = Table(
     name="answers", title=N_("Answers by statement and wave"), key=("item", "phase"),
     columns=(
         ITEM, PHASE, SCALE, integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")), N, TOTAL,
-            N_OF,
-        number("mean", N_("mean")), LOW, HIGH, ENDS, number("median", N_("median"), digits=1), number("sd", "SD"),
+        N_OF, number("mean", N_("mean")), LOW, HIGH, ENDS, number("median", N_("median"), digits=1), number("sd", "SD"),
         share("agreeing", N_("agree"), means=N_("answers above the middle of the scale")),
         number("confidence", N_("confidence"), means=N_("mean, 0 to 1, as agents say")),
         code("place", N_("place"), levels=PLACES,
@@ -201,14 +199,14 @@ AGENTS = Table(
     name="agents", title=N_("Change by agent"), key=("participant",), one_agent=True,
     columns=(
         reference("participant", N_("agent"), to="agent"), integer("n_items", N_("pairs")),
-            flag("memory", N_("with memory")),
+        flag("memory", N_("with memory")),
         number("drift_abs", N_("change a statement"), agents=True, means=N_("mean absolute change, scale points")),
         number("drift_signed", N_("change a statement, directed"), agents=True,
             means=N_("mean change of rekeyed answers")),
         number("experience_effect_abs", N_("experience effect a statement"), agents=True),
         number("experience_effect_signed", N_("experience effect a statement, directed"), agents=True),
-        share("share_changed", N_("answers changed")), number("rci", "RCI", means=N_("reliable change index of all "
-                                                                                     "statements")),
+        share("share_changed", N_("answers changed")),
+        number("rci", "RCI", means=N_("reliable change index of all statements")),
     ),
     views=(
         View(at="appendix", where="drift_abs > 0", order=("-drift_abs",), top=10,
@@ -222,8 +220,8 @@ COMMENTS = Table(
     name="comments", title=N_("Open comments"), key=("phase", "participant"), one_agent=True,
     columns=(
         PHASE, reference("participant", N_("agent"), to="agent"),
-            reference("stakeholder_type", N_("group"), to="group"),
-        text("text", N_("comment")), flag("quoted", N_("quoted in the report")),
+        reference("stakeholder_type", N_("group"), to="group"), text("text", N_("comment")),
+        flag("quoted", N_("quoted in the report")),
     ),
     views=(View(at="appendix", where="quoted", by=("phase",), quote="text", who=names("participant stakeholder_type"),
                 note=N_("“{comment}” Five a wave, evenly spread; all are in exports/longitudinal/comments.csv.")),),
@@ -261,35 +259,28 @@ TEXTS = (
         "Longitudinal: the change cannot be interpreted. No agent that answered at T1 had a memory.")),
     TextBlock(at="section", word="kind", says={
         "one_wave": N_("{n} of {n_total} agents rated {n_items} statements once; nothing can be said about change. In "
-                       "brackets: 95% "
-                       "intervals that hold for all statements together."),
+                       "brackets: 95% intervals that hold for all statements together."),
         "drift": N_("{n} of {n_total} agents rated {n_items} statements before (T0) and after (T1) the simulation. In "
-                    "brackets: 95% "
-                    "intervals that hold for all statements together."),
+                    "brackets: 95% intervals that hold for all statements together."),
         "experience_effect": N_(
-            "**Experience effect, not drift.** {n} of {n_total} agents rated {n_items} statements. Nothing happened "
-            "in the simulation "
-            "between T0 and T1: at T0 the same personas answered without any memory. The differences show what memory "
-            "changes in the "
-            "answers; they are not tested unless a neutral memory stands beside them."),
+            "**Experience effect, not drift.** {n} of {n_total} agents rated {n_items} statements. Nothing happened in "
+            "the simulation between T0 and T1: at T0 the same personas answered without any memory. The differences "
+            "show what memory changes in the answers; they are not tested unless a neutral memory stands beside them."),
     }),
     TextBlock(at="section", where="interpretable == False and no_memory == False",
          says=N_("**The change cannot be interpreted.** {reasons}.")),
     TextBlock(at="section", where="no_memory == True", says=N_(
-        "**The change cannot be interpreted.** No agent that answered at T1 had a memory, so nothing of the "
-        "simulation can show in the "
-        "answers.")),
+        "**The change cannot be interpreted.** No agent that answered at T1 had a memory, so nothing of the simulation "
+        "can show in the answers.")),
     TextBlock(at="section", after="changes", where="has_placebo == True", says=N_(
         "{n_placebo} agents were also asked at T1 with a neutral memory. Tested is what goes beyond it.")),
     TextBlock(at="appendix", after="waves", where="n_paired >= 0", says=N_(
         "{n_paired} agents answered in both waves ({n_only_t0} only at T0, {n_only_t1} only at T1, {n_neither} at "
-        "neither); {pairs} of "
-        "{pairs_total} possible pairs of answers are complete.")),
+        "neither); {pairs} of {pairs_total} possible pairs of answers are complete.")),
     TextBlock(at="appendix", after="family_changes", where="n_agents > 0", says=N_(
         "An agent changed a statement by {mean_abs_unweighted} points on average (weighted {mean_abs}), directed "
         "{mean_signed_unweighted} ({mean_signed}); {share_changed_unweighted} of the answers changed "
-        "({share_changed}). Without memory: "
-        "{n_memoryless} of {n_agents}, who count {memoryless_weight} in brackets.")),
+        "({share_changed}). Without memory: {n_memoryless} of {n_agents}, who count {memoryless_weight} in brackets.")),
     TextBlock(at="appendix", after="reliable", where="wants_retest == True", says=N_(
         "Without a retest arm it is not known how far answers vary of themselves: no reliable change index.")),
 )  # fmt: skip

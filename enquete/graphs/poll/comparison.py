@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -150,8 +150,8 @@ class HeldPair(BaseModel):
     @property
     def is_alike(self) -> bool:
         """Whether both say the same: then neither is better, and no critic needs to be paid."""
-        one, other = (" ".join(each.answer.split()).casefold() for each in (self.a, self.b))
-        return one == other
+        a, b = (" ".join(each.answer.split()).casefold() for each in (self.a, self.b))
+        return a == b
 
     @property
     def shown(self) -> tuple[HeldAnswer, HeldAnswer]:
@@ -159,7 +159,8 @@ class HeldPair(BaseModel):
 
     def by(self, person: bool) -> PairPreference | None:
         """The latest of a person, or of a model."""
-        return next((one for one in reversed(self.preferences) if (one.by == PERSON) == person), None)
+        latest_first = reversed(self.preferences)
+        return next((preference for preference in latest_first if (preference.by == PERSON) == person), None)
 
 
 class WaitingAnswer(BaseModel):
@@ -185,8 +186,8 @@ class Comparison(BaseModel):
         """With these answers: paired where the other respondent's is there, else waiting. One that is paired already
         is what it was."""
         buffer: MatchingBuffer[HeldAnswer] = MatchingBuffer()
-        for one in self.waiting:
-            buffer.offer(one.answer.question_id, one.side, one.answer)
+        for due in self.waiting:
+            buffer.offer(due.answer.question_id, due.side, due.answer)
         pairs, known = list(self.pairs), {pair.a.question_id for pair in self.pairs}
         for answer in answers:
             if answer.question_id in known:
@@ -196,7 +197,7 @@ class Comparison(BaseModel):
                 known.add(answer.question_id)
                 pairs.append(HeldPair(a=both[0], b=both[1], a_first=self._a_first(len(pairs))))
         gone = len(buffer.evicted())
-        waiting = [WaitingAnswer(side=which, answer=one) for which, one in buffer.rest()]
+        waiting = [WaitingAnswer(side=which, answer=answer) for which, answer in buffer.rest()]
         return self.model_copy(update={"pairs": pairs, "waiting": waiting, "evicted": self.evicted + gone})
 
     @staticmethod
@@ -207,9 +208,10 @@ class Comparison(BaseModel):
     def told(self, id: str) -> dict[str, JsonValue]:
         open_pair = next((pair for pair in self.pairs if pair.by(person=True) is None), None)
         shown: list[JsonValue] = [_shown(pair) for pair in self.pairs]
-        authors = [one.model for pair in self.pairs for one in pair.shown] + [one.answer.model for one in self.waiting]
-        authors += [one.by for pair in self.pairs for one in pair.preferences]
-        waiting: list[JsonValue] = [{"question_id": one.answer.question_id, "side": one.side} for one in self.waiting]
+        answers = [*(answer for pair in self.pairs for answer in pair.shown), *(due.answer for due in self.waiting)]
+        authors = [answer.model for answer in answers]
+        authors += [preference.by for pair in self.pairs for preference in pair.preferences]
+        waiting: list[JsonValue] = [{"question_id": due.answer.question_id, "side": due.side} for due in self.waiting]
         return {
             "comparison_id": id, "pairs": shown, "waiting": waiting, "evicted": self.evicted,
             "to_prefer": _shown(open_pair) if open_pair else None,
@@ -219,19 +221,16 @@ class Comparison(BaseModel):
 
     def _rate(self, *, person: bool) -> dict[str, JsonValue]:
         """Wins, and B's win rate with a 95% interval, of pairs with a verdict; how often the order decided."""
-        found = [(pair, one) for pair in self.pairs if (one := pair.by(person)) and one.winner]
-        points = [{"A": 0.0, "tie": 0.5, "B": 1.0}[one.winner] for _, one in found]
-        rate = win_rate(points, [pair.a.who or pair.a.question_id for pair, _ in found])
-        both = [one for _, one in found if one.forward and one.backward]
+        preferred = [(pair, preference) for pair in self.pairs if (preference := pair.by(person)) and preference.winner]
+        points = [{"A": 0.0, "tie": 0.5, "B": 1.0}[preference.winner] for _, preference in preferred]
+        rate = win_rate(points, [pair.a.who or pair.a.question_id for pair, _ in preferred])
+        both = [preference for _, preference in preferred if preference.forward and preference.backward]
         return {
             "n": rate.n, "a": rate.wins_a, "b": rate.wins_b, "ties": rate.ties, "rate_b": rate.rate, "low": rate.low,
-            "high": rate.high, "first_shown_won": sum(self._first_won(pair, one) for pair, one in found),
-            "order_decided": sum(one.forward != one.backward for one in both) if both else None,
+            "high": rate.high,
+            "first_shown_won": sum(won.winner == ("A" if pair.a_first else "B") for pair, won in preferred),
+            "order_decided": sum(preference.forward != preference.backward for preference in both) if both else None,
         }  # fmt: skip
-
-    @staticmethod
-    def _first_won(pair: HeldPair, one: PairPreference) -> bool:
-        return one.winner == ("A" if pair.a_first else "B")
 
 
 def _shown(pair: HeldPair) -> dict[str, JsonValue]:
@@ -244,14 +243,14 @@ def _shown(pair: HeldPair) -> dict[str, JsonValue]:
         "preferred_by_person": {"winner": mine.winner, "said": mine.said} if mine else None,
         "preferred_by_model": {"winner": model.winner, "by": model.by, "said": model.said} if model else None,
     }  # fmt: skip
-    return (
-        {**told, "respondents": {"response_a": _who(pair, first), "response_b": _who(pair, second)}} if mine else told
-    )
+    if mine:
+        told["respondents"] = {"response_a": _who(pair, first), "response_b": _who(pair, second)}
+    return told
 
 
-def _who(pair: HeldPair, one: HeldAnswer) -> str:
-    side = "A" if one is pair.a else "B"
-    return f"{side} ({one.model})" if one.model else side
+def _who(pair: HeldPair, answer: HeldAnswer) -> str:
+    side = "A" if answer is pair.a else "B"
+    return f"{side} ({answer.model})" if answer.model else side
 
 
 class ComparisonStore(NamedRecords[Comparison]):
@@ -278,7 +277,7 @@ async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
         given = asked.model_dump(
             mode="json", exclude={"comparison_id", "budget_tokens", "confirm", "judged_by", "critic_model"}
         )
-        number = next((n for n, one in enumerate(kept.questions) if one.given == given), len(kept.questions))
+        number = next((n for n, question in enumerate(kept.questions) if question.given == given), len(kept.questions))
         if number == len(kept.questions):
             kept = kept.model_copy(update={"questions": [*kept.questions, ComparedQuestion(given=given)]})
         place = folder / f"question_{number + 1:03d}"
@@ -300,9 +299,9 @@ async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
             stood = port.look(str(place / side), tokens[side].partition(".")[0])
             kept = kept.offered(side, _answers(place / side, stood, number, asked.question))
         store.keep(asked.comparison_id, kept)
-    faults = [one for one in done if isinstance(one, BaseException)]
-    for fault in faults:  # what the other one said is kept
-        raise fault
+    for result in done:
+        if isinstance(result, BaseException):  # what the other one said is kept
+            raise result
     if asked.judged_by == "model":
         wanted = Judging(
             comparison_id=asked.comparison_id, critic_model=asked.critic_model or asked.model, synthetic=asked.synthetic
@@ -347,14 +346,14 @@ def _request(asked: AskingBoth, side: str) -> dict[str, Any]:
 def _answers(out: Path, run: RunSnapshot, number: int, question: str) -> list[HeldAnswer]:
     """What this run's participants said, as its files have it; nothing where nothing was said yet."""
     file = out / "T1" / METHOD / run.run / "responses.jsonl"
-    found = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.is_file() else []
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.is_file() else []
     return [
         HeldAnswer(
-            question_id=f"{number + 1:03d}/{one['participant']}", question=question, answer=text,
-            who=one["participant"], model=run.model,
+            question_id=f"{number + 1:03d}/{row['participant']}", question=question, answer=text,
+            who=row["participant"], model=run.model,
         )
-        for one in found
-        if (text := one["answers"].get(QUESTION, {}).get("text"))
+        for row in rows
+        if (text := row["answers"].get(QUESTION, {}).get("text"))
     ]  # fmt: skip
 
 
@@ -399,19 +398,19 @@ async def prefer(port: Port, asked: Preferring) -> dict[str, JsonValue]:
 def _pair(kept: Comparison, question_id: str) -> HeldPair:
     """Of this question; "": the next without a person's verdict. Raises InputError."""
     if question_id:
-        found = next((pair for pair in kept.pairs if pair.a.question_id == question_id), None)
-        if found is None:
-            waits = any(one.answer.question_id == question_id for one in kept.waiting)
+        named = next((pair for pair in kept.pairs if pair.a.question_id == question_id), None)
+        if named is None:
+            waits = any(due.answer.question_id == question_id for due in kept.waiting)
             why = "waits for the other respondent's answer" if waits else "is not known"
             raise InputError(
                 f"question_id: {question_id!r} {why}; there are "
                 f"{', '.join(p.a.question_id for p in kept.pairs) or 'none'}"
             )
-        return found
-    found = next((pair for pair in kept.pairs if pair.by(person=True) is None), None)
-    if found is None:
+        return named
+    open_pair = next((pair for pair in kept.pairs if pair.by(person=True) is None), None)
+    if open_pair is None:
         raise InputError("no pair is without a person's verdict; name its question_id to change one")
-    return found
+    return open_pair
 
 
 async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
@@ -429,31 +428,29 @@ async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
         raise InputError("critic_model: name a model, or set LLM_MODEL_NAME; synthetic=true lets the stand-in prefer")
     if due or alike:
         folder = store.folder(asked.comparison_id)
-        found = (
+        judged = (
             [_by_stand_in(pair) for pair in due]
             if stand_in or not due
             else await _by_model(folder, due, model, asked, kept.language)
         )
+        new = {pair.a.question_id: preference for pair, preference in zip(due, judged, strict=True)}
         async with port.alone(str(folder)):
             kept = store.comparison(asked.comparison_id)
             for pair in kept.pairs:
                 if pair.is_alike and pair.by(person=False) is None:
                     pair.preferences.append(PairPreference(by=STAND_IN if stand_in else model, winner="tie"))
-                new = next((p for d, p in zip(due, found, strict=True) if d.a.question_id == pair.a.question_id), None)
-                if new is not None and pair.by(person=False) is None:
-                    pair.preferences.append(new)
+                if pair.a.question_id in new and pair.by(person=False) is None:
+                    pair.preferences.append(new[pair.a.question_id])
             store.keep(asked.comparison_id, kept)
     return kept.told(asked.comparison_id)
 
 
 def _by_stand_in(pair: HeldPair) -> PairPreference:
     """By planted quality: it reads nothing."""
-    a, b = (standin_quality("synthetic", f"{side}/{one.question_id}") for side, one in (("a", pair.a), ("b", pair.b)))
-    said = {
-        "ab": standin_choice(STAND_IN, a, b, f"{pair.a.question_id}/ab"),
-        "ba": standin_choice(STAND_IN, b, a, f"{pair.a.question_id}/ba"),
-    }
-    return _preference(STAND_IN, said)
+    name = pair.a.question_id
+    a, b = standin_quality("synthetic", f"a/{name}"), standin_quality("synthetic", f"b/{pair.b.question_id}")
+    ab, ba = standin_choice(STAND_IN, a, b, f"{name}/ab"), standin_choice(STAND_IN, b, a, f"{name}/ba")
+    return _preference(STAND_IN, ab, ba)
 
 
 async def _by_model(
@@ -467,45 +464,44 @@ async def _by_model(
             first, second = (pair.a, pair.b) if order == "ab" else (pair.b, pair.a)
             question = CriticQuestion(pair.a.persona, pair.a.question)
             key = CallKey(critic.context.run, "main", CRITIC_FOLDER, "", "compare", f"{pair.a.question_id}/{order}", 0)
-            found = await critic.context.model.request(
+            response = await critic.context.model.request(
                 key, lambda: comparing(question, first.answer, second.answer, asked.rubric, language)
             )
-            if found == "short":
+            if response == "short":
                 raise InputError(
                     "the budget is used up: what was judged is kept; set a larger ENQUETE_MAX_TOKENS_PER_RUN"
                 )
-            return None if found == "failed" else found.text
+            return None if response == "failed" else response.text
 
-        said = await asyncio.gather(*(reply(pair, order) for pair in pairs for order in ("ab", "ba")))
-    return [_preference(model, {"ab": said[2 * n], "ba": said[2 * n + 1]}) for n in range(len(pairs))]
+        replies = await asyncio.gather(*(reply(pair, order) for pair in pairs for order in ("ab", "ba")))
+    return [_preference(model, ab, ba) for ab, ba in zip(replies[::2], replies[1::2], strict=True)]
 
 
-def _preference(by: str, said: Mapping[str, str | None]) -> PairPreference:
-    """A split is a tie; without a verdict in one of the orders nothing is said."""
-    forward, then = verdict(said["ab"]) or "", verdict(said["ba"])
+def _preference(by: str, ab: str | None, ba: str | None) -> PairPreference:
+    """Of the replies in both orders. A split is a tie; without a verdict in one of them nothing is said."""
+    forward, then = verdict(ab) or "", verdict(ba)
     backward: Literal["A", "B", ""] = "" if then is None else "B" if then == "A" else "A"
     return PairPreference(
-        by=by, winner=winner_of(forward, backward), said=reason(said["ab"] or ""), forward=forward, backward=backward
+        by=by, winner=winner_of(forward, backward), said=reason(ab or ""), forward=forward, backward=backward
     )
 
 
 async def show_comparison(port: Port, asked: ComparisonQuery) -> dict[str, JsonValue]:
     """A comparison as it stands: its pairs, which one is to be preferred next, what waits, and who won how often; or
     all comparisons, the latest change first."""
-    store, found = ComparisonStore(port), list[JsonValue]()
+    store, listed = ComparisonStore(port), list[JsonValue]()
     if asked.comparison_id:
         return store.comparison(asked.comparison_id).told(asked.comparison_id)
     for name in store.known()[:LISTED]:
         try:
             told = store.comparison(name)
         except EnqueteError as error:  # the others are there all the same
-            found.append({"comparison_id": name, "problem": error.fact})
+            listed.append({"comparison_id": name, "problem": error.fact})
             continue
         open_pairs = sum(pair.by(person=True) is None for pair in told.pairs)
-        found.append(
-            {"comparison_id": name, "pairs": len(told.pairs), "open": open_pairs, "waiting": len(told.waiting)}
-        )
-    return {"comparisons": found}
+        counts: dict[str, JsonValue] = {"pairs": len(told.pairs), "open": open_pairs, "waiting": len(told.waiting)}
+        listed.append({"comparison_id": name, **counts})
+    return {"comparisons": listed}
 
 
 COMPARISON_OPERATIONS = (

@@ -39,9 +39,8 @@ MEANS = d.Table(
     columns=(
         ITEM, N, TOTAL, N_OF, d.number("mean", N_("mean")), d.number("low", N_("lower bound")),
         d.number("high", N_("upper bound")), d.interval("low", "high", "95%"),
-            d.number("median", N_("median"), digits=1),
-        d.number("sd", "SD"), d.number("scale_min", N_("lowest"), digits=0),
-            d.number("scale_max", N_("highest"), digits=0),
+        d.number("median", N_("median"), digits=1), d.number("sd", "SD"), d.number("scale_min", N_("lowest"), digits=0),
+        d.number("scale_max", N_("highest"), digits=0),
     ),
     views=(d.View(at="section", heading="", columns=d.names("item n_of_n_total mean low_to_high median sd scale_min "
                                                             "scale_max")),
@@ -51,8 +50,7 @@ OPTIONS = d.Table(
     name="options", title=N_("Shares of the options"), key=("item", "option"), label="label",
     columns=(
         ITEM, d.text("option", N_("id")), d.text("label", N_("Option")), d.integer("count", N_("agents")), N, TOTAL,
-            N_OF,
-        d.share("share", N_("share")), d.share("low", N_("lower bound")), d.share("high", N_("upper bound")),
+        N_OF, d.share("share", N_("share")), d.share("low", N_("lower bound")), d.share("high", N_("upper bound")),
         d.share("even", N_("share if all were chosen alike")), d.code("first", N_("place"), PLACES, replicates=True),
     ),
     views=(d.View(at="section", heading="", by=("item",), columns=d.names("label count share low high n_of_n_total")),
@@ -66,8 +64,8 @@ SAID = d.Table(
     name="said", title=N_("Open answers"), key=("item", "participant"), one_agent=True,
     columns=(
         ITEM, d.reference("participant", N_("agent"), to="agent"),
-            d.reference("stakeholder_type", N_("group"), to="group"),
-        d.text("text", N_("answer")), d.flag("quoted", N_("quoted in the report")),
+        d.reference("stakeholder_type", N_("group"), to="group"), d.text("text", N_("answer")),
+        d.flag("quoted", N_("quoted in the report")),
     ),
     views=(d.View(at="appendix", where="quoted", by=("item",), quote="text",
         who=d.names("participant stakeholder_type"),
@@ -76,11 +74,9 @@ SAID = d.Table(
 FINDINGS = (
     group_finding(
         ITEM, N_("Groups answer “{item}” differently: mean {mean_highest} among {highest}, {mean_lowest} among "
-                 "{lowest} (share of "
-                 "variance {effect}, adjusted {p}; n = {n}/{n_total})."),
+                 "{lowest} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No question is answered differently by the groups ({tests} tested, smallest adjusted {p}); a "
-                "difference of {detectable} "
-                "would have been found four times in five (n = {n}/{n_total})."),
+                "difference of {detectable} would have been found four times in five (n = {n}/{n_total})."),
         size="effect", chart="means",
     ),
     d.Finding(
@@ -117,31 +113,26 @@ PRESENTATION = d.Presentation(
 
 def means(data: ChartData) -> alt.TopLevelMixin:
     rows = data.top(data.rows(told=("item", "mean", "low_to_high", "n_of_n_total")), "item")
-    values, language = (
-        zip(rows["item_id"], rows["mean"], rows["scale_min"], rows["scale_max"], strict=True),
-        data.results.language,
-    )
-    said = {one: f"{number(mean, language)} ({low:g}–{high:g})" for one, mean, low, high in values}
+    values = rows[["item_id", "mean", "scale_min", "scale_max"]].itertuples(index=False)
+    language = data.results.language
+    labels = {name: f"{number(mean, language)} ({low:g}–{high:g})" for name, mean, low, high in values}
     for name in ("mean", "low", "high"):
         rows[name] = (rows[name] - rows["scale_min"]) / (rows["scale_max"] - rows["scale_min"])
     at = alt.X("mean:Q", title=data.tell(N_("mean, as a part of the scale")), scale=alt.Scale(domain=[0, 1]))
     data.note(data.tell(N_("behind a question: mean and scale")))
     data.note(data.tell(LINE))
-    base = data.chart(rows).encode(y=data.names(rows, "item", more=said, most=3))
+    base = data.chart(rows).encode(y=data.names(rows, "item", more=labels, most=3))
     return intervals(base, at, "low", "high").properties(height=step(rows["item"], BEFORE))
 
 
 def shares(data: ChartData) -> alt.TopLevelMixin:
     rows = data.rows(told=("item", "label", "share", "count", "n_of_n_total"))
-    rows = data.top(
-        rows.assign(name=rows["label"] + " – " + rows["item"], name_id=rows["item_id"] + "/" + rows["option"]), "name"
-    )
-    at = alt.X(
-        "share:Q", title=data.label("options", "share"), scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
-    )
+    rows["name"], rows["name_id"] = rows["label"] + " – " + rows["item"], rows["item_id"] + "/" + rows["option"]
+    rows, title = data.top(rows, "name"), data.label("options", "share")
+    at = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     data.note(data.tell(LINE))
-    said = dict(zip(rows["name_id"], [data.told("options", "share", one) for one in rows["share"]], strict=True))
-    base = data.chart(rows).encode(y=data.names(rows, "name", more=said, most=3))
+    labels = dict(zip(rows["name_id"], [data.told("options", "share", share) for share in rows["share"]], strict=True))
+    base = data.chart(rows).encode(y=data.names(rows, "name", more=labels, most=3))
     return intervals(base, at, "low", "high").properties(height=step(rows["name"], BEFORE))
 
 
@@ -150,33 +141,37 @@ def analyse(
 ) -> d.Analysis:
     """frame: one row an answer of the main arm."""
     answered = responded(frame)
-    asked = {one.question_id: one for one in instrument.questions}
-    own = {item: answered[answered["item_id"].eq(item)] for item in asked}
+    asked = {question.question_id: question for question in instrument.questions}
+    rows = {item: answered[answered["item_id"].eq(item)] for item in asked}
     totals = frame["item_id"].value_counts()
-    about = {item: {"item": item, "n": len(own[item]), "n_total": totals.get(item, 0)} for item in asked}
-    rated = [item for item, one in asked.items() if one.kind in ("likert", "number")]
+    about = {item: {"item": item, "n": len(rows[item]), "n_total": totals.get(item, 0)} for item in asked}
+    rated = [item for item, question in asked.items() if question.kind in ("likert", "number")]
     ends = {item: _ends(asked[item], instrument) for item in rated}
     values = wide(answered, rated, people=frame["participant"].unique())
-    error = 0.05 / max(1, sum(one.kind != "open" for one in asked.values()))  # of a question's intervals
+    error = 0.05 / max(1, sum(question.kind != "open" for question in asked.values()))  # of a question's intervals
     tables: dict[str, Any] = {
-        "questions": [{**about[item], "wording": one.wording.in_(context.language), "kind": one.kind} for item,
-            one in asked.items()],
-        "means": _means(values, about, ends, error),
-        "options": [row for item, one in asked.items() for row in _options(own[item], one, about[item], error,
-            context)],
-        "distribution": [
-            {"item": item, "value": value, "n": n} for item in rated for value,
-                n in values[item].value_counts().sort_index().items()
+        "questions": [
+            {**about[item], "wording": question.wording.in_(context.language), "kind": question.kind}
+            for item, question in asked.items()
         ],
-        "said": [row for item, one in asked.items() if one.kind == "open" for row in _said(item, own[item])],
+        "means": _means(values, about, ends, error),
+        "options": [
+            row for item, question in asked.items()
+            for row in _options(rows[item], question, about[item], error, context)
+        ],
+        "distribution": [
+            {"item": item, "value": value, "n": n}
+            for item in rated for value, n in values[item].value_counts().sort_index().items()
+        ],
+        "said": [row for item, question in asked.items() if question.kind == "open" for row in _said(item, rows[item])],
         **compared(values, context.groups_of(frame), "item", ends=ends),
     }  # fmt: skip
     return d.shaped(PRESENTATION, tables, {"n_questions": len(asked)})
 
 
-def _ends(one: QuestionEntry, instrument: QuestionsInstrument) -> Ends:
-    scale = instrument.scale_of(one) if one.kind == "likert" else None
-    return (scale.min, scale.max) if scale else (one.minimum, one.maximum)
+def _ends(question: QuestionEntry, instrument: QuestionsInstrument) -> Ends:
+    scale = instrument.scale_of(question) if question.kind == "likert" else None
+    return (scale.min, scale.max) if scale else (question.minimum, question.maximum)
 
 
 def _means(
@@ -186,24 +181,25 @@ def _means(
     spread."""
     for scale in dict.fromkeys(ends.values()):
         items = [item for item in map(str, values) if ends[item] == scale]
-        own, level = values[items], 1 - error * len(items)
-        found = selected_intervals(own.notna().sum(), own.mean(), own.std(), level=level)
-        for item, low, high in zip(items, found["low"].clip(scale[0]), found["high"].clip(upper=scale[1]), strict=True):
-            figures = {"mean": own[item].mean(), "median": own[item].median(), "sd": own[item].std()}
+        rated, level = values[items], 1 - error * len(items)
+        bounds = selected_intervals(rated.notna().sum(), rated.mean(), rated.std(), level=level)
+        lows, highs = bounds["low"].clip(scale[0]), bounds["high"].clip(upper=scale[1])
+        for item, low, high in zip(items, lows, highs, strict=True):
+            figures = {"mean": rated[item].mean(), "median": rated[item].median(), "sd": rated[item].std()}
             yield {**about[item], **figures, "low": low, "high": high, "scale_min": scale[0], "scale_max": scale[1]}
 
 
 def _options(
-    answered: pd.DataFrame, one: QuestionEntry, about: dict[str, Any], error: float, context: AnalysisContext
+    answered: pd.DataFrame, question: QuestionEntry, about: dict[str, Any], error: float, context: AnalysisContext
 ) -> Iterator[dict[str, Any]]:
-    counts = answered["choice"].astype(str).value_counts().to_dict() if one.options else {}
-    names = [str(place) for place in range(1, len(one.options) + 1)]
+    counts = answered["choice"].astype(str).value_counts().to_dict() if question.options else {}
+    names = [str(place) for place in range(1, len(question.options) + 1)]
     listed = [int(counts.get(name, 0)) for name in names]
-    found = share_intervals(listed, about["n"], level=1 - error) if names else pd.DataFrame()
+    intervals = share_intervals(listed, about["n"], level=1 - error) if names else pd.DataFrame()
     most = max(listed, default=0)
     place = None if not most else "first" if listed.count(most) == 1 else "tied"
     for name, option, count, share, low, high in zip(
-        names, one.options, listed, *(found.get(key, []) for key in ("estimate", "low", "high")), strict=True
+        names, question.options, listed, *(intervals.get(key, []) for key in ("estimate", "low", "high")), strict=True
     ):
         yield {**about, "option": name, "label": option.label.in_(context.language), "count": count, "share": share,
                "low": low, "high": high, "even": 1 / len(names), "first": place if count == most else None}  # fmt: skip

@@ -38,68 +38,76 @@ POSITIONS, CONFIDENCES = 0.7, 0.3
 """Weights of the two in `agreement`."""
 
 
-def voiced(said: Round) -> dict[str, Response]:
+def voiced(responses: Round) -> dict[str, Response]:
     """Who took a position; silence agrees with nobody."""
-    return {who: response for who, response in said.items() if response.position.strip()}
+    return {who: response for who, response in responses.items() if response.position.strip()}
 
 
-def same_side(one: Response, other: Response) -> bool:
+def same_side(first: Response, second: Response) -> bool:
     """By their stances where both have one; else neither or both deny. Words alone make opposites alike: they share
     them."""
-    if one.stance and other.stance:
-        return one.stance == other.stance
-    return denies(one.position) == denies(other.position)
+    if first.stance and second.stance:
+        return first.stance == second.stance
+    return denies(first.position) == denies(second.position)
 
 
-def likeness(one: Response, other: Response) -> float:
+def likeness(first: Response, second: Response) -> float:
     """Of two positions, 0 to 1: the Jaccard of their words. 0 on different sides, where they name different options,
     and where they share less than two words; 1 where they are the same text."""
-    labels, others = set(_LABEL.findall(one.position)), set(_LABEL.findall(other.position))
-    if not same_side(one, other) or (labels and others and not labels & others):
+    labels, others = set(_LABEL.findall(first.position)), set(_LABEL.findall(second.position))
+    if not same_side(first, second) or (labels and others and not labels & others):
         return 0.0
-    if re.findall(r"\w+", one.position.casefold()) == re.findall(r"\w+", other.position.casefold()):
+    if re.findall(r"\w+", first.position.casefold()) == re.findall(r"\w+", second.position.casefold()):
         return 1.0
-    own, its = content_words(one.position), content_words(other.position)
-    return jaccard(own, its) if len(own & its) >= LEAST_SHARED else 0.0
+    words, its = content_words(first.position), content_words(second.position)
+    return jaccard(words, its) if len(words & its) >= LEAST_SHARED else 0.0
 
 
-def clusters(said: Round) -> list[tuple[str, ...]]:
+def clusters(responses: Round) -> list[tuple[str, ...]]:
     """Participants whose positions are alike, directly or by way of others on the same side; the largest first."""
-    groups = {who: {who} for who in voiced(said)}
-    for one, other in combinations(groups, 2):
-        if groups[one] is not groups[other] and likeness(said[one], said[other]) >= ALIKE:
-            groups[one] |= groups[other]
-            for who in groups[other]:
-                groups[who] = groups[one]
+    groups = {who: {who} for who in voiced(responses)}
+    for first, second in combinations(groups, 2):
+        if groups[first] is not groups[second] and likeness(responses[first], responses[second]) >= ALIKE:
+            groups[first] |= groups[second]
+            for who in groups[second]:
+                groups[who] = groups[first]
     return _largest_first({tuple(sorted(group)) for group in groups.values()})
+
+
+def together(side_of: Mapping[str, object]) -> list[Group]:
+    """Participants who are on one side, in the order in which they are given; the largest group first."""
+    sides: dict[object, Group] = {}
+    for who, side in side_of.items():
+        sides[side] = (*sides.get(side, ()), who)
+    return _largest_first(set(sides.values()))
 
 
 def _largest_first(groups: set[Group]) -> list[Group]:
     return sorted(groups, key=lambda group: (-len(group), group))
 
 
-def agreement(said: Round, groups: Sequence[Group] | None = None) -> float | None:
+def agreement(responses: Round, groups: Sequence[Group] | None = None) -> float | None:
     """.7 · P + .3 · max(0, 1 − s² / .25), 0 to 1; None below two positions.
 
     P: 1 where all positions are one cluster, 0 where all are different, else the largest cluster's share. s²:
     population variance of the confidences; where nobody gave one, P alone. Confidence is what participants say of
     themselves. `groups`: those of a model in place of the clusters.
     """
-    groups = clusters(said) if groups is None else groups
-    total, sure = sum(map(len, groups)), confidences(said)
+    groups = clusters(responses) if groups is None else groups
+    total, sure = sum(map(len, groups)), confidences(responses)
     if total < 2:
         return None
     positions = 0.0 if len(groups) == total else len(groups[0]) / total
     return POSITIONS * positions + CONFIDENCES * max(0.0, 1 - pvariance(sure) / MOST_VARIANCE) if sure else positions
 
 
-def confidences(said: Round) -> list[float]:
+def confidences(responses: Round) -> list[float]:
     """Those given, by who took a position."""
-    return [one.confidence for one in voiced(said).values() if one.confidence is not None]
+    return [response.confidence for response in voiced(responses).values() if response.confidence is not None]
 
 
-def mean_confidence(said: Round) -> float | None:
-    sure = confidences(said)
+def mean_confidence(responses: Round) -> float | None:
+    sure = confidences(responses)
     return fmean(sure) if sure else None
 
 
@@ -107,12 +115,12 @@ def should_exit(rounds: Sequence[Round], limits: Limits | None = None, *, assign
     """Whether it is over after the last of `rounds`, which are complete. assigned: whether the mode told participants
     what to stand for; that they agree or stay is its doing then, and ends nothing."""
     standings = []
-    for number, said in enumerate(rounds):
-        now, before = voiced(said), voiced(rounds[number - 1]) if number else {}
+    for number, responses in enumerate(rounds):
+        now, before = voiced(responses), voiced(rounds[number - 1]) if number else {}
         kept = {who: likeness(now[who], before[who]) for who in now if who in before}
-        sure = tuple(one.confidence for one in now.values())
+        sure = tuple(response.confidence for response in now.values())
         standings.append(
-            RoundStanding(None, 0, {}) if assigned else RoundStanding(agreement(said), len(now), kept, sure)
+            RoundStanding(None, 0, {}) if assigned else RoundStanding(agreement(responses), len(now), kept, sure)
         )
     return exit_after(standings, limits or Limits())
 
@@ -138,19 +146,19 @@ class Groupthink:
     recommendation: Recommendation
 
 
-def groupthink(said: Round) -> Groupthink:
+def groupthink(responses: Round) -> Groupthink:
     """Of one round: all sure; one single stance, or where there are none one cluster; a mean Jaccard of the words of
     all pairs, position and reasoning, from .5. Of fewer than two who took a position nothing is said."""
-    spoke = voiced(said)
-    sure, stances = confidences(said), {one.stance for one in spoke.values()}
-    words = [content_words(f"{one.position} {one.reasoning}") for one in spoke.values()]
-    alike = [jaccard(one, other) for one, other in combinations(words, 2)]
+    spoke = voiced(responses)
+    sure, stances = confidences(responses), {response.stance for response in spoke.values()}
+    words = [content_words(f"{response.position} {response.reasoning}") for response in spoke.values()]
+    alike = [jaccard(first, second) for first, second in combinations(words, 2)]
     holds: dict[Indicator, bool] = {
         "all_sure": len(sure) == len(spoke) and min(sure, default=0) >= ALL_SURE and fmean(sure) >= MEAN_SURE,
         "one_side": len(clusters(spoke)) == 1 if "" in stances else len(stances) == 1,
         "same_words": bool(alike) and fmean(alike) >= SAME_WORDS,
     }
-    indicators = tuple(name for name, found in holds.items() if found) if len(spoke) > 1 else ()
+    indicators = tuple(name for name, seen in holds.items() if seen) if len(spoke) > 1 else ()
     detected = len(indicators) >= SIGNS
     advice: Recommendation = "" if not detected else "evidence" if "all_sure" in indicators else "opposition"
     return Groupthink(detected, indicators, advice)
@@ -189,7 +197,7 @@ class Analysed(BaseModel):
 
 def _prompt(data: RoundSaid, language: Language) -> str:
     words = in_language(_WORDS, language)
-    lines = "\n".join(f"[{number}] {one.position} {one.reasoning}".strip() for number, one in data.said.items())
+    lines = "\n".join(f"[{number}] {r.position} {r.reasoning}".strip() for number, r in data.said.items())
     return "\n\n".join(
         [words["task"].format(topic=data.topic), f"{words['said']}:\n{fence('round', lines)}", words["rules"]]
     )
@@ -364,9 +372,9 @@ def four_layers(talk: Discussion, language: Language, mode: Mode) -> FourLayers:
         decision = decision.model_copy(update={"action": "query_detail"})
     end = talk.exit
     return FourLayers(
-        decision=decision, agent_responses=tuple(_response(talk, who, said) for who, said in last.items()),
+        decision=decision, agent_responses=tuple(_response(talk, who, response) for who, response in last.items()),
         evidence=Evidence(
-            citations=tuple(dict.fromkeys(source for said in last.values() for source in said.citations)),
+            citations=tuple(dict.fromkeys(source for response in last.values() for source in response.citations)),
             conflicts=(sides.conflicts or _conflicts(talk, sides.said, language))[:MOST_CONFLICTS],
             consensus_summary=_summary(sides, decision, len(talk.participants), language),
             groupthink_warning=tell(RECOMMENDED[sides.doubt], language) if sides.doubt else "",
@@ -379,22 +387,19 @@ def four_layers(talk: Discussion, language: Language, mode: Mode) -> FourLayers:
 
 
 def _sides(talk: Discussion, last: Round, mode: Mode) -> GroupSides:
-    said = talk.afterwards if mode.assigns_stances else last
+    responses = talk.afterwards if mode.assigns_stances else last
     doubt: Recommendation = groupthink(last).recommendation if mode.groupthink else ""
-    by_stance, read = mode.assigns_stances or any(one.stance for one in said.values()), _reading(talk)
+    by_stance, read = mode.assigns_stances or any(response.stance for response in responses.values()), _reading(talk)
     by_meaning = read is not None and not mode.assigns_stances and _last_read(talk).get("basis") == "meaning"
     if read is None or (by_stance and not by_meaning):
-        groups = stance_groups(said) if by_stance else clusters(said)
-        against = sum(len(other) for other in groups[1:] if _contradict(said[groups[0][0]], said[other[0]]))
-        return GroupSides(said, "stances" if by_stance else "words", groups, against, doubt)
+        groups = stance_groups(responses) if by_stance else clusters(responses)
+        against = sum(len(other) for other in groups[1:] if _contradict(responses[groups[0][0]], responses[other[0]]))
+        return GroupSides(responses, "stances" if by_stance else "words", groups, against, doubt)
     if mode.groupthink and read.groupthink:
         doubt = doubt or "opposition"
     numbers = {str(turn.number): turn.participant for turn in talk.spoken}
-    camps: dict[int, Group] = {}
-    for number, camp in read.camp_of.items():
-        camps[camp] = (*camps.get(camp, ()), numbers[number])
-    groups, named = _largest_first(set(camps.values())), tuple(read.conflicts)
-    return GroupSides(said, "model", groups, len(named), doubt, read.agreement or 0.0, named)
+    groups, named = together({numbers[n]: camp for n, camp in read.camp_of.items()}), tuple(read.conflicts)
+    return GroupSides(responses, "model", groups, len(named), doubt, read.agreement or 0.0, named)
 
 
 def _is_undecided(talk: Discussion) -> bool:
@@ -410,9 +415,10 @@ def _last_read(talk: Discussion) -> Mapping[str, Any]:
 
 def _reading(talk: Discussion) -> Analysed | None:
     """A model's reading of the last round, where one was asked for and could be used."""
-    last = max((turn.round for turn in talk.spoken if not turn.private), default=0)
-    weighed = (turn.weighed for turn in talk.spoken if turn.weighed and turn.round == last and not turn.private)
-    read = next((one.analysed for one in weighed if one.analysed), {})
+    public = talk.public
+    last = max((turn.round for turn in public), default=0)
+    weighed = (turn.weighed for turn in public if turn.weighed and turn.round == last)
+    read = next((verdict.analysed for verdict in weighed if verdict.analysed), {})
     return Analysed.model_validate(read) if read and read["by"] != RULE else None
 
 
@@ -450,13 +456,9 @@ def action(level: Level, against: int, confidence: float | None, *, doubtful: bo
     return "verify" if doubtful else "proceed"
 
 
-def stance_groups(said: Round) -> list[Group]:
+def stance_groups(responses: Round) -> list[Group]:
     """Who says yes, no, and undecided; who says nothing is on no side."""
-    held: dict[Stance, Group] = {}
-    for who, one in said.items():
-        if one.stance:
-            held[one.stance] = (*held.get(one.stance, ()), who)
-    return _largest_first(set(held.values()))
+    return together({who: response.stance for who, response in responses.items() if response.stance})
 
 
 @dataclass(frozen=True)
@@ -470,44 +472,45 @@ class PairsOfModels:
     alike: int
 
 
-def pairs_of_models(said: Round, model_of: Mapping[str, str], groups: Sequence[Group] = ()) -> list[PairsOfModels]:
+def pairs_of_models(responses: Round, model_of: Mapping[str, str], groups: Sequence[Group] = ()) -> list[PairsOfModels]:
     """Within a model where first is second, else between two. `groups`: who stands together; by stance, where there are
     any, or by words unless given."""
-    side = {who: place for place, group in enumerate(groups or stance_groups(said) or clusters(said)) for who in group}
-    found: dict[tuple[str, str], list[bool]] = {}
-    for one, other in combinations([who for who in said if who in side and who in model_of], 2):
-        models = sorted((model_of[one], model_of[other]))
-        found.setdefault((models[0], models[1]), []).append(side[one] == side[other])
-    return [PairsOfModels(*models, len(alike), sum(alike)) for models, alike in sorted(found.items())]
+    groups = groups or stance_groups(responses) or clusters(responses)
+    side = {who: place for place, group in enumerate(groups) for who in group}
+    pairs: dict[tuple[str, str], list[bool]] = {}
+    for first, second in combinations([who for who in responses if who in side and who in model_of], 2):
+        models = sorted((model_of[first], model_of[second]))
+        pairs.setdefault((models[0], models[1]), []).append(side[first] == side[second])
+    return [PairsOfModels(*models, len(alike), sum(alike)) for models, alike in sorted(pairs.items())]
 
 
-def conflicts(said: Round) -> list[tuple[Group, Group]]:
+def conflicts(responses: Round) -> list[tuple[Group, Group]]:
     """Sides that contradict each other: yes and no, or where there are no stances the same words denied."""
-    groups = stance_groups(said) or clusters(said)
-    return [(one, other) for one, other in combinations(groups, 2) if _contradict(said[one[0]], said[other[0]])]
+    groups = stance_groups(responses) or clusters(responses)
+    return [(a, b) for a, b in combinations(groups, 2) if _contradict(responses[a[0]], responses[b[0]])]
 
 
-def _contradict(one: Response, other: Response) -> bool:
-    if one.stance and other.stance:
-        return {one.stance, other.stance} == {"yes", "no"}
-    shared = jaccard(content_words(one.position), content_words(other.position))
-    return not same_side(one, other) and shared >= ALIKE
+def _contradict(first: Response, second: Response) -> bool:
+    if first.stance and second.stance:
+        return {first.stance, second.stance} == {"yes", "no"}
+    shared = jaccard(content_words(first.position), content_words(second.position))
+    return not same_side(first, second) and shared >= ALIKE
 
 
-def _central(group: Group, said: Round) -> str:
+def _central(group: Group, responses: Round) -> str:
     """Of a side, whose position is most like the others'."""
-    return max(group, key=lambda who: sum(likeness(said[who], said[other]) for other in group if other != who))
+    return max(group, key=lambda who: sum(likeness(responses[who], responses[o]) for o in group if o != who))
 
 
-def _conflicts(talk: Discussion, said: Round, language: Language) -> Group:
+def _conflicts(talk: Discussion, responses: Round, language: Language) -> Group:
     numbers = {turn.participant: str(turn.number) for turn in talk.spoken}
-    return tuple(
-        tell(AGAINST, language).format(
-            one=", ".join(map(numbers.__getitem__, one)), other=", ".join(map(numbers.__getitem__, other)),
-            position=said[_central(one, said)].position, opposite=said[_central(other, said)].position,
-        )
-        for one, other in conflicts(said)
-    )  # fmt: skip
+
+    def side(group: Group) -> tuple[str, str]:
+        return ", ".join(numbers[who] for who in group), responses[_central(group, responses)].position
+
+    sides = (side(first) + side(second) for first, second in conflicts(responses))
+    against = tell(AGAINST, language)
+    return tuple(against.format(one=a, position=says, other=b, opposite=denies) for a, says, b, denies in sides)
 
 
 def _summary(sides: GroupSides, decision: Decision, total: int, language: Language) -> str:
@@ -518,13 +521,13 @@ def _summary(sides: GroupSides, decision: Decision, total: int, language: Langua
     return tell(says, language).format(n=len(sides.groups[0]), total=total, stance=stance, position=decision.position)
 
 
-def _response(talk: Discussion, who: str, said: Response) -> AgentResponse:
-    own = [turn for turn in talk.spoken if turn.participant == who]
-    sure = [turn.response.confidence for turn in own if turn.response.confidence is not None]
-    public = next(turn for turn in reversed(own) if not turn.private)
+def _response(talk: Discussion, who: str, response: Response) -> AgentResponse:
+    turns = [turn for turn in talk.spoken if turn.participant == who]
+    sure = [turn.response.confidence for turn in turns if turn.response.confidence is not None]
+    public = next(turn for turn in reversed(turns) if not turn.private)
     return AgentResponse(
-        participant=who, number=public.number, role=public.role, stance=said.stance, position=said.position,
-        key_points=said.key_points, confidence=said.confidence,
+        participant=who, number=public.number, role=public.role, stance=response.stance, position=response.position,
+        key_points=response.key_points, confidence=response.confidence,
         confidence_change=sure[-1] - sure[0] if len(sure) > 1 else None,
     )  # fmt: skip
 
@@ -535,9 +538,9 @@ def _hints(
     """How many each is about, where it is said at all."""
     about = {
         "unfinished": not talk.over,
-        "silent": sum(not said.position.strip() for said in last.values()),
+        "silent": sum(not response.position.strip() for response in last.values()),
         "violations": sum(bool(turn.response.violations) for turn in talk.spoken),
-        "uncited": not any(said.citations for said in last.values()),
+        "uncited": not any(response.citations for response in last.values()),
         "assigned": assigned,
         "words": sides.basis == "words" and bool(sides.groups) and not undecided,
         "undecided": undecided,

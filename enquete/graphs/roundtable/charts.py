@@ -19,8 +19,12 @@ def agreement(data: ChartData) -> alt.TopLevelMixin:
     places = dict(zip(curve["stage"], curve["place"], strict=True))
     rounds = data.frame("rounds")
     rounds = rounds.assign(place=rounds["round"].astype(str).map(places))
-    own = data.frame("discussions")
-    private = [own.assign(place=places[stage], agreement=own[stage]) for stage in (BEFORE, AFTER) if stage in places]
+    discussions = data.frame("discussions")
+    private = [
+        discussions.assign(place=places[stage], agreement=discussions[stage])
+        for stage in (BEFORE, AFTER)
+        if stage in places
+    ]
     groups = pd.concat([rounds, *private])[["group", "place", "agreement"]].dropna()
     words = {place: [_stage(data, stage)] for stage, place in places.items()}
     at = alt.X("place:Q", title=None, scale=alt.Scale(domain=[-0.3, len(places) - 0.7], nice=False),

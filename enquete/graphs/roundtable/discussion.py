@@ -66,9 +66,7 @@ class SeatModel(BaseModel):
     @model_validator(mode="after")
     def _require_whole(self) -> Self:
         whose = getattr(self, "name", "") or self.model or "an alternate"
-        if self.key_variable and not VARIABLE.fullmatch(
-            self.key_variable
-        ):  # perhaps the key itself: it is not repeated
+        if self.key_variable and not VARIABLE.fullmatch(self.key_variable):  # perhaps the key: it is not repeated
             raise ValueError(
                 f"key_variable of {whose}: write the NAME of an environment variable, such as MY_API_KEY, not a key"
             )
@@ -109,10 +107,10 @@ class SeatModels(SeatModel):
         whose = getattr(self, "name", "") or self.model
         if self.alternates and not self.model:
             raise ValueError(f"alternates of {whose}: named without a model; name the one that they stand by for")
-        if any(not one.model for one in self.alternates):
+        if any(not alternate.model for alternate in self.alternates):
             raise ValueError(f"alternates of {whose}: each names its model")
         everyone: tuple[SeatModel, ...] = (self, *self.alternates)
-        places = Counter((one.model, one.base_url.rstrip("/")) for one in everyone)
+        places = Counter((model.model, model.base_url.rstrip("/")) for model in everyone)
         if twice := [model for (model, _), n in places.items() if n > 1]:
             raise ValueError(
                 f"alternates of {whose}: {twice[0]!r} at the same server stands there twice; name each other model once"
@@ -124,9 +122,10 @@ class SeatModels(SeatModel):
         """() where the run's own model answers, as it is."""
         if not (self.model or self.temperature is not None):
             return ()
-        others = (one.served for one in self.alternates)
+        others = (alternate.served for alternate in self.alternates)
         as_mild = {"temperature": self.temperature}  # a seat's temperature is that of whoever takes it
-        return (self.served, *(one.model_copy(update=as_mild) if one.temperature is None else one for one in others))
+        milder = (model.model_copy(update=as_mild) if model.temperature is None else model for model in others)
+        return (self.served, *milder)
 
 
 class Seat(SeatModels):
@@ -150,6 +149,9 @@ Round = Mapping[str, Response]
 """participant → what it said, in the order of speaking."""
 
 
+Stage = int | Literal["before", "after"]
+"""A round's number, or one of the private ones."""
+
 CLOSED = "closed"
 """Why a discussion is over that whoever leads it has closed."""
 
@@ -163,6 +165,11 @@ class Weighed(BaseModel):
     reason: str = ""
     details: Mapping[str, JsonValue] = {}
     analysed: Mapping[str, JsonValue] = {}
+
+    @property
+    def by_meaning(self) -> bool:
+        """Whether positions were to be grouped by what they mean."""
+        return self.analysed.get("basis") == "meaning"
 
 
 class RoundtableTurn(Turn):
@@ -193,6 +200,10 @@ class RoundtableTurn(Turn):
     @property
     def asked_here(self) -> bool:
         return self.kind == "said" and not self.earlier
+
+    @property
+    def stage(self) -> Stage:
+        return self.round if not self.private else "before" if self.round == 0 else "after"
 
 
 @dataclass(frozen=True)
@@ -228,6 +239,11 @@ class Discussion(Conversation[RoundtableTurn]):
             for turn in self.turns
             if turn.kind == "said" and not (turn.private and turn.round > 0 and turn.turn < lately)
         )
+
+    @property
+    def public(self) -> list[RoundtableTurn]:
+        """What was said to the group."""
+        return [turn for turn in self.spoken if not turn.private]
 
     @property
     def remarks(self) -> tuple[RoundtableTurn, ...]:
@@ -275,11 +291,10 @@ class Discussion(Conversation[RoundtableTurn]):
 
     def rounds(self) -> list[Round]:
         """What was said to the group, the last round perhaps unfinished."""
-        found = dict[int, dict[str, Response]]()
-        for turn in self.spoken:
-            if not turn.private:
-                found.setdefault(turn.round, {})[turn.participant] = turn.response
-        return [found[number] for number in sorted(found)]
+        rounds = dict[int, dict[str, Response]]()
+        for turn in self.public:
+            rounds.setdefault(turn.round, {})[turn.participant] = turn.response
+        return [rounds[number] for number in sorted(rounds)]
 
     @property
     def exit(self) -> Weighed | None:
@@ -299,7 +314,7 @@ def discussions(pinned: Mapping[str, JsonValue], mode: str) -> Iterator[Discussi
     `context.pinned`."""
     seating: Any = pinned.get("groups") or {}
     tables = {unit: (tuple(group), "") for unit, group in seating.get("groups", {}).items()}
-    tables |= {unit: ((one["participant"],), one["reads"]) for unit, one in seating.get("controls", {}).items()}
+    tables |= {unit: ((who["participant"],), who["reads"]) for unit, who in seating.get("controls", {}).items()}
     tables |= {unit: ((who,), "") for unit, who in seating.get("alone", {}).items()}
     for unit, (participants, reads) in tables.items():
         talk = Discussion(unit, participants=participants, mode=mode, reads=reads)
@@ -464,7 +479,7 @@ class RoundtableSettings(BaseModel):
         for who, role in self.explicit.items():
             if role not in roles:
                 raise ValueError(f"perspective_of: {who} is given {role!r}{suggestion(role, roles)}")
-        titles = [one.title for one in self.documents]
+        titles = [document.title for document in self.documents]
         if twice := [title for title in titles if titles.count(title) > 1]:
             raise ValueError(f"documents: two are called {twice[0]!r}; give each a title of its own")
         require_own_seats(self.seats, self.persons)
@@ -525,8 +540,8 @@ def read_views(path: str, shelf: str | None = None) -> dict[str, tuple[float, ..
         raise InstrumentError([f"views: {path!r} is a path; name a file that lies in {VIEWS}/ of the shelf"])
     file = Path(path).expanduser() if shelf is None else Path(shelf, VIEWS, path).with_suffix(".json")
     try:
-        found: Any = json.loads(read_regular(file, MOST_BYTES))
-        members = {str(one["participant"]): tuple(map(float, one["loadings"])) for one in found["members"]}
+        stored: Any = json.loads(read_regular(file, MOST_BYTES))
+        members = {str(member["participant"]): tuple(map(float, member["loadings"])) for member in stored["members"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InstrumentError([f"views: {path} is no qmethod.json of a diversity run ({error})"]) from None
     if not members:

@@ -19,6 +19,7 @@ from enquete.graphs.roundtable.agreement import (
     closed_object,
     clusters,
     confidences,
+    together,
     voiced,
 )
 from enquete.graphs.roundtable.discussion import Discussion, Round
@@ -72,7 +73,7 @@ class PositionGroups(BaseModel):
 
 def _prompt(data: PositionsSaid, language: Language) -> str:
     words = in_language(_WORDS, language)
-    lines = "\n".join(f"[{number}] {_whole(one)}{_side(one, language)}" for number, one in data.said.items())
+    lines = "\n".join(f"[{number}] {_whole(r)}{_side(r, language)}" for number, r in data.said.items())
     parts = [words["task"].format(topic=data.topic), f"{words['said']}:\n{fence('round', lines)}"]
     if data.before:
         earlier = "\n".join(f"[{number}] {text}" for number, text in data.before.items())
@@ -80,12 +81,12 @@ def _prompt(data: PositionsSaid, language: Language) -> str:
     return "\n\n".join([*parts, words["rules"], *([words["unmoved"]] if data.before else [])])
 
 
-def _side(said: Response, language: Language) -> str:
-    return f" ({tell(STANCES[said.stance], language)})" if said.stance else ""
+def _side(response: Response, language: Language) -> str:
+    return f" ({tell(STANCES[response.stance], language)})" if response.stance else ""
 
 
-def _whole(said: Response) -> str:
-    return " ".join(part for part in (said.position, said.reasoning, *said.key_points) if part)
+def _whole(response: Response) -> str:
+    return " ".join(part for part in (response.position, response.reasoning, *response.key_points) if part)
 
 
 def _schema(data: PositionsSaid) -> dict[str, JsonValue]:
@@ -115,10 +116,10 @@ def _checked(data: PositionsSaid, read: PositionGroups) -> PositionGroups | None
     return read.model_copy(update={"quote_of": quotes, "says": says, "conflicts": read.conflicts[:MOST_CONFLICTS]})
 
 
-def is_quoted(text: str, said: Response) -> bool:
+def is_quoted(text: str, response: Response) -> bool:
     """Whether these are words of this answer, but for blanks, case and marks of quotation."""
-    quote, whole = (" ".join(one.casefold().split()) for one in (text.strip(" \"'“”„«»….\n"), _whole(said)))
-    enough = len(quote.split()) >= min(LEAST_QUOTE, len(said.position.split()))
+    quote, whole = (" ".join(words.casefold().split()) for words in (text.strip(" \"'“”„«»….\n"), _whole(response)))
+    enough = len(quote.split()) >= min(LEAST_QUOTE, len(response.position.split()))
     return bool(quote) and enough and quote in whole
 
 
@@ -133,44 +134,32 @@ def groups_of(read: Mapping[str, Any], numbers: Mapping[str, int]) -> list[Group
     """Of a reading that is kept: participants who mean the same, the largest group first. numbers: of the
     participants."""
     who = {str(number): participant for participant, number in numbers.items()}
-    found: dict[int, Group] = {}
-    for number, group in read["camp_of"].items():
-        if number in who:
-            found[group] = (*found.get(group, ()), who[number])
-    return sorted((tuple(sorted(group)) for group in found.values()), key=lambda group: (-len(group), group))
+    camps = sorted((who[number], camp) for number, camp in read["camp_of"].items() if number in who)
+    return together(dict(camps))
 
 
 def kept_reading(
-    data: PositionsSaid, read: PositionGroups, by: str, said: Round, numbers: Mapping[str, int]
+    data: PositionsSaid, read: PositionGroups, by: str, responses: Round, numbers: Mapping[str, int]
 ) -> dict[str, JsonValue]:
     """What is kept of a round: the model's groups with their agreement, by the formula of the rule's, and the rule's
     own beside them. differs: share of the pairs that the two put together otherwise. Of a round that no model read the
     rule's alone."""
-    rule = clusters(said)
+    rule = clusters(responses)
     place = {who: number for number, group in enumerate(rule, 1) for who in group}
     check: dict[str, JsonValue] = {
-        "agreement": agreement(said), "camp_of": {str(numbers[who]): number for who, number in place.items()}
+        "agreement": agreement(responses), "camp_of": {str(numbers[who]): number for who, number in place.items()}
     }  # fmt: skip
-    found: dict[str, JsonValue] = {
-        "basis": MEANING,
-        "by": by,
-        "rule": check,
-        "agreement": None,
-        "camp_of": {},
-        "conflicts": [],
-    }
+    reading: dict[str, JsonValue] = {"basis": MEANING, "by": by, "rule": check}
     if by == RULE:
-        return found
-    meant = {"camp_of": read.group_of}
-    voices = voiced(said)
+        return {**reading, "agreement": None, "camp_of": {}, "conflicts": []}
+    voices = voiced(responses)
     side = {who: read.group_of[str(numbers[who])] for who in voices}
     differ = [(side[a] == side[b]) != (place[a] == place[b]) for a, b in combinations(voices, 2)]
     check["differs"] = fmean(differ) if differ else 0.0
     return {
-        **found, "agreement": agreement(said, groups_of(meant, {who: numbers[who] for who in voices})),
-        "camp_of": dict(read.group_of),
-        "conflicts": list(read.conflicts), "groupthink": read.groupthink, "says": dict(read.says),
-        "quotes": dict(read.quote_of),
+        **reading, "agreement": agreement(responses, together({who: side[who] for who in sorted(voices)})),
+        "camp_of": dict(read.group_of), "conflicts": list(read.conflicts), "groupthink": read.groupthink,
+        "says": dict(read.says), "quotes": dict(read.quote_of),
         "unquoted": [number for number in data.said if number not in read.quote_of], "unmoved": dict(read.unmoved),
     }  # fmt: skip
 
@@ -197,12 +186,12 @@ def exit_by_meaning(
     on nothing, and nobody in it stays; so without a model only the last round, or whoever leads the discussion, ends
     it."""
     standings = []
-    for said, one in zip(rounds, read, strict=True):
-        if one.get("basis") != MEANING or one["by"] == RULE:
+    for responses, reading in zip(rounds, read, strict=True):
+        if reading.get("basis") != MEANING or reading["by"] == RULE:
             standings.append(RoundStanding(None, 0, {}))
             continue
-        voices, unmoved = voiced(said), one.get("unmoved", {})
+        voices, unmoved = voiced(responses), reading.get("unmoved", {})
         kept = {who: float(unmoved[str(numbers[who])]) for who in voices if str(numbers[who]) in unmoved}
-        sure = tuple(response.confidence for response in voices.values()) if confidences(said) else ()
-        standings.append(RoundStanding(one["agreement"], len(voices), kept, sure))
+        sure = tuple(response.confidence for response in voices.values()) if confidences(responses) else ()
+        standings.append(RoundStanding(reading["agreement"], len(voices), kept, sure))
     return exit_after(standings, limits)

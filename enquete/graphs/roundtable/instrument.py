@@ -237,8 +237,8 @@ def _considerations(material: Material) -> str:
             f"roundtable/{theme_identifier(theme, place)}_{name}", wanted, german.format(**told),
             english.format(**told), about=theme,
         )  # fmt: skip
-        said = material.write(slot)
-        lines.append(f"  # from: {said.source}\n  {theme_identifier(theme, place)}_{name}: {said.inline}\n")
+        question = material.write(slot)
+        lines.append(f"  # from: {question.source}\n  {theme_identifier(theme, place)}_{name}: {question.inline}\n")
     return "".join(lines)
 
 
@@ -248,6 +248,6 @@ def _preferences(material: Material) -> str:
         wanted = (
             f"A course of action on “{material.topic}” that is ranked among others, in at most twelve words: {what}."
         )
-        said = material.write(Slot(f"roundtable/{name}", wanted, german, english, "text"))
-        lines.append(f"  # from: {said.source}\n  {name}: {said.inline}\n")
+        entry = material.write(Slot(f"roundtable/{name}", wanted, german, english, "text"))
+        lines.append(f"  # from: {entry.source}\n  {name}: {entry.inline}\n")
     return "".join(lines)

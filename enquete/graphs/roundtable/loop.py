@@ -81,11 +81,11 @@ async def open_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
         closed = await keep(context.interview_context, talk.unit, talk.closed(private=context.settings.private))
         return {"talk": talk.after(closed), "reason": CLOSED}
     if talk.between:
-        said = context.interview_context.pinned(talk.word_name)
-        if said is None and context.settings.steering and context.interview_context.run != REHEARSAL:
+        word = context.interview_context.pinned(talk.word_name)
+        if word is None and context.settings.steering and context.interview_context.run != REHEARSAL:
             return {"outcome": "waiting"}
-        if said:
-            talk = talk.after(await keep(context.interview_context, talk.unit, talk.steered(str(said))))
+        if word:
+            talk = talk.after(await keep(context.interview_context, talk.unit, talk.steered(str(word))))
     outcome = await sum_up(talk, talk.held + 1, context)
     return {"outcome": outcome} if outcome else {"talk": talk, "round": talk.held + 1}
 
@@ -143,8 +143,8 @@ async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
     if settings.analyses == "model":
         table = context.table(ahead)
         by_number = sorted(rounds[-1], key=lambda who: table.numbers[who])
-        said = {str(table.numbers[who]): rounds[-1][who] for who in by_number}
-        data = RoundSaid(topic=table.question, said=said)
+        responses = {str(table.numbers[who]): rounds[-1][who] for who in by_number}
+        data = RoundSaid(topic=table.question, said=responses)
         done = await ANALYST.work(context.interview_context, settings, f"{talk.unit}|round {len(rounds)}", data)
         if done == "short":
             return {"outcome": "short"}
@@ -210,10 +210,10 @@ async def _privately(talk: Discussion, context: DiscussionContext) -> Discussion
 
 async def _held(asked: Sequence[Asked], talk: Discussion, context: DiscussionContext) -> list[RoundtableTurn] | Outcome:
     table = context.table(talk)
-    heard = await hear(context.interview_context, [table.block(one) for one in asked])
+    heard = await hear(context.interview_context, [table.block(turn) for turn in asked])
     if isinstance(heard, str):
         return heard
-    return [table.turn(one, said) for one, said in zip(asked, heard, strict=True)]
+    return [table.turn(turn, utterance) for turn, utterance in zip(asked, heard, strict=True)]
 
 
 async def _asked_again(
@@ -224,13 +224,14 @@ async def _asked_again(
     if not wrong:
         return list(turns)
     heard = await hear(
-        context.interview_context, [table.again(table.block(one), one.answer, one.response.violations) for one in wrong]
+        context.interview_context,
+        [table.again(table.block(turn), turn.answer, turn.response.violations) for turn in wrong],
     )
     if isinstance(heard, str):
         return heard
     second = {
-        one.turn: table.turn(one, said) if said.text and said.status in RESPONDED else one
-        for one, said in zip(wrong, heard, strict=True)
+        turn.turn: table.turn(turn, utterance) if utterance.text and utterance.status in RESPONDED else turn
+        for turn, utterance in zip(wrong, heard, strict=True)
     }
     return [
         second[turn.turn].model_copy(update={"retried": True, "slips": turn.response.violations})
@@ -273,7 +274,7 @@ def _is_closed(talk: Discussion, context: DiscussionContext) -> bool:
     if not talk.seated or talk.over or context.interview_context.pinned(talk.end_name) is None:
         return False
     asked, table = _next(talk, context), context.table(talk)
-    return not asked or not all(context.interview_context.stored(table.block(one).key) for one in asked)
+    return not asked or not all(context.interview_context.stored(table.block(turn).key) for turn in asked)
 
 
 def _next(talk: Discussion, context: DiscussionContext) -> Sequence[Asked]:

@@ -171,7 +171,7 @@ def anonymous(context: Context, role: ModeRole | None) -> Context:
     def hidden(voice: Voice) -> Voice:
         return replace(voice, label=name.replace("{number}", str(voice.number)), title="")
 
-    rounds = {number: tuple(map(hidden, said)) for number, said in context.rounds.items()}
+    rounds = {number: tuple(map(hidden, voices)) for number, voices in context.rounds.items()}
     return replace(context, rounds=rounds, now=tuple(map(hidden, context.now)))
 
 
@@ -179,10 +179,10 @@ def statistics(context: Context, role: ModeRole | None) -> Context:
     """Stances counted, confidence summed up: of the last round and of no other."""
     if not context.rounds:
         return context
-    said = [voice.response for voice in context.rounds[max(context.rounds)]]
+    responses = [voice.response for voice in context.rounds[max(context.rounds)]]
     words, language = context.instrument, context.language
-    stances = Counter(one.stance for one in said if one.stance)
-    sure = [one.confidence for one in said if one.confidence is not None]
+    stances = Counter(response.stance for response in responses if response.stance)
+    sure = [response.confidence for response in responses if response.confidence is not None]
     lines = []
     if stances:
         each = ", ".join(
@@ -213,35 +213,35 @@ PROCESSORS: Mapping[str, Processor] = {"anonymous": anonymous, "statistics": sta
 def rendered(context: Context, titles: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """(heading, text) of what is shown. `titles`: of sections, by id."""
     headings, language = context.instrument.headings, context.language
-    found = []
+    parts = []
     if context.summary:
-        found.append((headings.summary.in_(language).replace("{round}", str(context.summarised)), context.summary))
+        parts.append((headings.summary.in_(language).replace("{round}", str(context.summarised)), context.summary))
     for number in sorted({*context.rounds, *context.remarks}):
-        said = context.rounds.get(number, ())
+        voices = context.rounds.get(number, ())
         if number in context.remarks:
             heading = headings.remark.in_(language).replace("{round}", str(number))
-            found.append((heading, context.remarks[number]))
+            parts.append((heading, context.remarks[number]))
         if number > context.summarised:
-            text = "\n\n".join(spoken(voice, context, titles) for voice in said)
-            found.append((headings.round.in_(language).replace("{round}", str(number)), text))
+            text = "\n\n".join(spoken(voice, context, titles) for voice in voices)
+            parts.append((headings.round.in_(language).replace("{round}", str(number)), text))
     if context.now:
         text = "\n\n".join(spoken(voice, context, titles) for voice in context.now)
-        found.append((headings.now.in_(language), text))
+        parts.append((headings.now.in_(language), text))
     if context.counted:
-        found.append((headings.statistics.in_(language), "\n".join(context.counted)))
-    return tuple((heading, text) for heading, text in found if text)
+        parts.append((headings.statistics.in_(language), "\n".join(context.counted)))
+    return tuple((heading, text) for heading, text in parts if text)
 
 
 def spoken(voice: Voice, context: Context, titles: Mapping[str, str]) -> str:
     """What one participant said in one round: its name, position and stance, then the rest, lines of a
     list set in: nobody can break a line, and go on as somebody else."""
-    words, language, said = context.instrument, context.language, voice.response
-    lines = [f"{_named(voice, context)}: {' '.join(said.position.split()) or '–'}"]
-    lines += [f"{titles.get(name, name)}: {_set_in(text)}" for name, text in said.sections.items()]
+    words, language, response = context.instrument, context.language, voice.response
+    lines = [f"{_named(voice, context)}: {' '.join(response.position.split()) or '–'}"]
+    lines += [f"{titles.get(name, name)}: {_set_in(text)}" for name, text in response.sections.items()]
     rest = {
-        words.headings.reasoning: said.reasoning,
-        words.headings.key_points: "; ".join(said.key_points),
-        words.headings.citations: "; ".join(said.citations),
+        words.headings.reasoning: response.reasoning,
+        words.headings.key_points: "; ".join(response.key_points),
+        words.headings.citations: "; ".join(response.citations),
     }
     lines += [f"{heading.in_(language)}: {_set_in(text)}" for heading, text in rest.items() if text]
     return "\n".join(lines)
@@ -369,9 +369,10 @@ def at_least(held: CheckedResponse, check: ModeCheck) -> Violation | None:
 
 def questions(held: CheckedResponse, check: ModeCheck) -> Violation | None:
     """Enough questions, and more of them than statements, in everything that was said apart from the lists."""
-    said = held.response
-    sentences = [one for text in (said.position, *said.sections.values(), said.reasoning) for one in _sentences(text)]
-    asked = sum(one.rstrip('"”“»)').endswith("?") for one in sentences)
+    response = held.response
+    texts = (response.position, *response.sections.values(), response.reasoning)
+    sentences = [sentence for text in texts for sentence in _sentences(text)]
+    asked = sum(sentence.rstrip('"”“»)').endswith("?") for sentence in sentences)
     stated = len(sentences) - asked
     if asked >= check.least and asked > stated:
         return None
@@ -380,14 +381,12 @@ def questions(held: CheckedResponse, check: ModeCheck) -> Violation | None:
 
 def without(held: CheckedResponse, check: ModeCheck) -> Violation | None:
     """None of these words."""
-    said, words = held.response, getattr(check.words, held.context.language)
-    texts = (
-        (said.sections.get(check.section, ""),)
-        if check.section
-        else (said.position, said.reasoning, *said.sections.values())
-    )
-    found = [word for word in words if re.search(rf"\b{re.escape(word)}", " ".join(texts), re.IGNORECASE)]
-    return Violation(check=check.check, expected="–", actual=", ".join(found), part=check.section) if found else None
+    response, words = held.response, getattr(check.words, held.context.language)
+    text = " ".join((response.position, response.reasoning, *response.sections.values()))
+    if check.section:
+        text = response.sections.get(check.section, "")
+    hits = [word for word in words if re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE)]
+    return Violation(check=check.check, expected="–", actual=", ".join(hits), part=check.section) if hits else None
 
 
 def answers_all(held: CheckedResponse, check: ModeCheck) -> Violation | None:
@@ -413,10 +412,10 @@ def _few(check: ModeCheck, least: int, n: int) -> Violation:
 
 def _sentences(text: str) -> list[str]:
     return [
-        one
+        sentence
         for line in text.splitlines()
-        for one in _SENTENCE.split(_MARK.sub("", line).strip())
-        if any(map(str.isalnum, one))
+        for sentence in _SENTENCE.split(_MARK.sub("", line).strip())
+        if any(map(str.isalnum, sentence))
     ]
 
 
@@ -525,8 +524,8 @@ class Mode(LayerFile):
         """What it does not keep to. The response is never changed. missing: parts that got no answer."""
         role, first = self.roles[context.role], not context.rounds
         held = CheckedResponse(response, context, role.stance, role.known_by(context.language), missing, first)
-        own = (CHECKS[check.check](held, check) for check in self.checks if check.applies(held))
-        return (*required(held), *confidence_range(held), *(one for one in own if one is not None))
+        violations = (CHECKS[check.check](held, check) for check in self.checks if check.applies(held))
+        return (*required(held), *confidence_range(held), *filter(None, violations))
 
     # --- layers ------------------------------------------------------------------------------------------------------
 

@@ -63,41 +63,41 @@ def moves(before: Round, after: Round, arguments: Sequence[Theme] = ()) -> list[
 
 
 def _move(who: str, before: Mapping[str, Response], after: Response, arguments: Sequence[Theme]) -> Move:
-    own = before[who]
-    kept = likeness(own, after)
-    moved = own.stance != after.stance if own.stance and after.stance else kept < ALIKE
-    move = Move(who, own.stance, after.stance, own.confidence, after.confidence, kept, moved)
+    earlier = before[who]
+    kept = likeness(earlier, after)
+    moved = earlier.stance != after.stance if earlier.stance and after.stance else kept < ALIKE
+    move = Move(who, earlier.stance, after.stance, earlier.confidence, after.confidence, kept, moved)
     if not moved:
         return move
-    gains = {other: _near(after, said) - _near(own, said) for other, said in before.items() if other != who}
+    gains = {other: _near(after, r) - _near(earlier, r) for other, r in before.items() if other != who}
     most = max(gains.values(), default=0.0)
     toward = tuple(sorted(other for other, gain in gains.items() if most > 0 and gain >= most - 1e-9))
-    return replace(move, toward=toward, argument=_taken_up(own, after, toward, arguments))
+    return replace(move, toward=toward, argument=_taken_up(earlier, after, toward, arguments))
 
 
-def _near(one: Response, other: Response) -> float:
+def _near(response: Response, other: Response) -> float:
     """0 on different sides, ½ to 1 on the same, by their words."""
-    if not same_side(one, other):
+    if not same_side(response, other):
         return 0.0
-    return (1 + jaccard(content_words(one.position), content_words(other.position))) / 2
+    return (1 + jaccard(content_words(response.position), content_words(other.position))) / 2
 
 
 def _taken_up(before: Response, after: Response, toward: Sequence[str], arguments: Sequence[Theme]) -> str:
     """The argument, of those whom it moved toward, that shares most words with what it did not say before."""
     new = content_words(f"{after.position} {after.reasoning}") - content_words(f"{before.position} {before.reasoning}")
     shared = {
-        one.id: len(new & content_words(f"{one.label} {one.description}"))
-        for one in arguments
-        if {statement.partition("|")[0] for statement in one.statements} & set(toward)
+        theme.id: len(new & content_words(f"{theme.label} {theme.description}"))
+        for theme in arguments
+        if {statement.partition("|")[0] for statement in theme.statements} & set(toward)
     }
     best = max(shared.values(), default=0)
     return min(name for name, words in shared.items() if words == best) if best >= LEAST_WORDS else ""
 
 
-def persuasion(found: Iterable[Move]) -> dict[tuple[str, str], float]:
+def persuasion(moved: Iterable[Move]) -> dict[tuple[str, str], float]:
     """(who moved, toward whom) → how much of a move: a move toward k participants is 1/k for each, so that rows add up
     to 1."""
-    return {(one.participant, other): 1 / len(one.toward) for one in found for other in one.toward}
+    return {(move.participant, other): 1 / len(move.toward) for move in moved for other in move.toward}
 
 
 # --- arguments: themes over key points, so that the same one has the same id in every group ---------------------------
@@ -111,17 +111,12 @@ def argument_rows(coded: CodedThemes, talks: Sequence[Discussion], *, hear_one_a
     for theme in coded.themes:
         statements = {statement.partition("|")[2].rpartition(".")[0] for statement in theme.statements}
         for talk in talks:
-            turns = [
-                turn for turn in talk.spoken if not turn.private and utterance_id(talk.unit, turn.turn) in statements
-            ]
+            turns = [turn for turn in talk.public if utterance_id(talk.unit, turn.turn) in statements]
             if not turns:
                 continue
             first = turns[0]
-            raised = dict.fromkeys(
-                turn.participant
-                for turn in turns
-                if turn is first or (not hear_one_another and turn.round == first.round)
-            )
+            together = [] if hear_one_another else [turn for turn in turns if turn.round == first.round]
+            raised = dict.fromkeys(turn.participant for turn in (first, *together))
             later: dict[str, RoundtableTurn] = {}
             for turn in turns:
                 if turn.participant not in raised:
@@ -212,8 +207,8 @@ def _correlations(table: Rated, people: Sequence[str]) -> Floats:
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     length = np.sqrt((centred**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = (centred @ centred.T) / np.outer(length, length)
-    return found
+        correlations: Floats = (centred @ centred.T) / np.outer(length, length)
+    return correlations
 
 
 # --- conformity -------------------------------------------------------------------------------------------------------

@@ -29,10 +29,10 @@ from enquete.graphs.roundtable.discussion import (
     RoundtableSettings,
     RoundtableTurn,
     Seat,
+    Stage,
     Weighed,
     discussions,
 )
-from enquete.graphs.roundtable.grouping import MEANING
 from enquete.graphs.roundtable.modes import STANCES
 from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
 from enquete.graphs.roundtable.synthesis import (
@@ -60,6 +60,7 @@ from enquete.state.visible_text import authorship
 FOLDER, FILE, PEOPLE = "roundtables", "roundtable.json", "participants.json"
 LISTED = 50
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+MOST_TOKENS = 10**12
 PAGE = 8000
 """Characters of an export that one reply holds."""
 MOST_CHARS = 10_000
@@ -86,8 +87,6 @@ NEXT: Mapping[str, str] = {
     "failed": N_("Something failed, which the note names: continue_roundtable takes it up again."),
     "started": N_("It is going on, or was cut off: look again, or go on with continue_roundtable."),
 }
-Stage = int | Literal["before", "after"]
-"""A round's number, or one of the private ones."""
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
@@ -126,7 +125,8 @@ class Cited(Counselled):
 
 class SynthesisArguments(Counselled):
     budget_tokens: Annotated[
-        int | None, Field(gt=0, le=10**12, description="cap on tokens of the whole discussion; as before unless named")
+        int | None,
+        Field(gt=0, le=MOST_TOKENS, description="cap on tokens of the whole discussion; as before unless named"),
     ] = None
 
 
@@ -140,7 +140,7 @@ class Controlling(InTable):
     ]
     question: Annotated[str, Field(max_length=4000, description="of ask: all participants see it")] = ""
     budget_tokens: Annotated[
-        int | None, Field(gt=0, le=10**12, description="cap on tokens; as before unless named")
+        int | None, Field(gt=0, le=MOST_TOKENS, description="cap on tokens; as before unless named")
     ] = None
     confirm: Annotated[bool, Field(description="go on although the estimate exceeds the budget")] = False
 
@@ -149,8 +149,6 @@ class Exported(InTable):
     format: Annotated[Literal["markdown", "json"], Field(description="of the file")] = "markdown"
     offset: Annotated[int, Field(ge=0, le=10**9, description="where the text that is returned begins")] = 0
 
-
-MOST_TOKENS = 1_000_000_000_000
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Cap = Annotated[int | None, Field(gt=0, le=MOST_TOKENS, description="cap on tokens; the configured one unless named")]
@@ -247,7 +245,7 @@ class Starting(InTable):
     @property
     def seats(self) -> list[Seat]:
         """Who is named, in the order of speaking: agents, then personas."""
-        return [*(Seat(name=one) if isinstance(one, str) else one for one in self.agents), *self.personas]
+        return [*(Seat(name=seat) if isinstance(seat, str) else seat for seat in self.agents), *self.personas]
 
 
 class Continuing(InTable):
@@ -322,7 +320,7 @@ class OpenTable:
         """Those that have seats, and answer: the first that each names, or took the place of that."""
         if not self.settings.seats:
             return [self.held.model]
-        spoken = [self.model_of(turn) for talk in self.groups for turn in talk.spoken if self._by(turn) != "person"]
+        spoken = [self.model_of(turn) for talk in self.groups for turn in talk.spoken if not self.is_person(turn)]
         named = [seat.in_order[0].label(self.held.model) for seat in self.settings.seats]
         return list(dict.fromkeys(spoken or named))
 
@@ -334,13 +332,15 @@ class OpenTable:
     def switches(self) -> list[JsonValue]:
         """Where a model was given up for the one that stood by for it, and why."""
         pinned = self.held.pinned
-        found: list[Any] = [pinned[name] for name in sorted(pinned) if name.startswith(SWITCHED)]
-        return [{"name": self.name(one["participant"]), **one} for one in found]
+        switches: list[Any] = [pinned[name] for name in sorted(pinned) if name.startswith(SWITCHED)]
+        return [{"name": self.name(switch["participant"]), **switch} for switch in switches]
 
-    def _by(self, turn: RoundtableTurn) -> str:
-        return (
-            "agent" if {turn.participant, self.name(turn.participant)}.isdisjoint(self.settings.persons) else "person"
-        )
+    def is_person(self, turn: RoundtableTurn) -> bool:
+        return not {turn.participant, self.name(turn.participant)}.isdisjoint(self.settings.persons)
+
+    def is_by(self, agent: str, turn: RoundtableTurn) -> bool:
+        """agent: a name, an id, or a number."""
+        return agent in (turn.participant, self.name(turn.participant), str(turn.number))
 
     @property
     def settings(self) -> RoundtableSettings:
@@ -405,10 +405,10 @@ class OpenTable:
         layers = self.four_layers(talk)
         told: dict[str, Any] = {**layers.model_dump(mode="json"), "decision": self._decision(layers)}
         weighed = next((turn.weighed for turn in reversed(talk.turns) if turn.weighed), None)
-        if weighed is not None and weighed.analysed.get("basis") == MEANING:
+        if weighed is not None and weighed.by_meaning:
             told["evidence"]["by_meaning"] = self.meaning(talk, weighed)
-        for one in told["agent_responses"]:
-            one["name"] = self.name(one["participant"])
+        for response in told["agent_responses"]:
+            response["name"] = self.name(response["participant"])
         return told
 
     def meaning(self, talk: Discussion, weighed: Weighed) -> dict[str, JsonValue]:
@@ -419,7 +419,7 @@ class OpenTable:
         groups: dict[str, list[str]] = {}
         for number, camp in read["camp_of"].items():
             groups.setdefault(str(camp), []).append(number)
-        found: list[JsonValue] = [
+        camps: list[JsonValue] = [
             {"position": read.get("says", {}).get(camp, ""), "held_by": [names[number] for number in members],
              "quotes": {names[number]: read["quotes"][number] for number in members if number in read.get("quotes",
                  {})}}
@@ -427,7 +427,7 @@ class OpenTable:
         ]  # fmt: skip
         rule = read["rule"]
         return {
-            "by": read["by"], "agreement": read["agreement"], "groups": found,
+            "by": read["by"], "agreement": read["agreement"], "groups": camps,
             "rule": {"agreement": rule["agreement"], "positions": len(set(rule["camp_of"].values())),
                 "differs": rule.get("differs")},
         }  # fmt: skip
@@ -443,27 +443,29 @@ class OpenTable:
 
     def brief(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
         """One answer in a few lines."""
-        said = turn.response
+        response = turn.response
         return {
-            **self.speaker(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
-            "key_points": list(said.key_points), "violations": len(said.violations),
+            **self.speaker(turn), "stance": response.stance, "confidence": response.confidence,
+            "position": response.position, "key_points": list(response.key_points),
+            "violations": len(response.violations),
         }  # fmt: skip
 
     def detail(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
         """One answer in full. slips: what the first answer did not keep to, where it was asked for once more."""
         return {
-            **self.speaker(turn), "round": stage_of(turn), "status": turn.status,
-            **turn.response.model_dump(mode="json"),
-            "retried": turn.retried, "slips": [one.model_dump(mode="json") for one in turn.slips],
+            **self.speaker(turn), "round": turn.stage, "status": turn.status,
+            **turn.response.model_dump(mode="json"), "retried": turn.retried,
+            "slips": [slip.model_dump(mode="json") for slip in turn.slips],
             "ratings": dict(turn.ratings), "ranking": list(turn.ranking),
         }  # fmt: skip
 
     def speaker(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
-        name, role, by = self.name(turn.participant), self.settings.played.mode.roles.get(turn.role), self._by(turn)
+        role, by_person = self.settings.played.mode.roles.get(turn.role), self.is_person(turn)
         return {
-            "participant": turn.participant, "name": name, "number": turn.number,
-            "role": role.label.in_(self.held.language) if role else turn.role, "answered_by": by,
-            **({"model": self.model_of(turn)} if self.settings.seats and by == "agent" else {}),
+            "participant": turn.participant, "name": self.name(turn.participant), "number": turn.number,
+            "role": role.label.in_(self.held.language) if role else turn.role,
+            "answered_by": "person" if by_person else "agent",
+            **({"model": self.model_of(turn)} if self.settings.seats and not by_person else {}),
         }  # fmt: skip
 
 
@@ -509,31 +511,27 @@ def _cut(value: JsonValue | Mapping[str, JsonValue], chars: int, entries: int) -
     if isinstance(value, str):
         return value if len(value) <= chars else f"{value[: chars - 1]}…"
     if isinstance(value, Mapping):
-        return {key: _cut(one, chars, entries) for key, one in value.items()}
+        return {key: _cut(part, chars, entries) for key, part in value.items()}
     if isinstance(value, list):
         more = [f"… {len(value) - entries} more"] if len(value) > entries and isinstance(value[0], str) else []
-        return [*(_cut(one, chars, entries) for one in value[:entries]), *more]
+        return [*(_cut(part, chars, entries) for part in value[:entries]), *more]
     return value
 
 
 # --- what was said ----------------------------------------------------------------------------------------------------
 
 
-def stage_of(turn: RoundtableTurn) -> Stage:
-    return turn.round if not turn.private else "before" if turn.round == 0 else "after"
-
-
 def stages(talk: Discussion) -> list[Stage]:
     """Those that somebody has spoken in, in their order."""
-    return list(dict.fromkeys(map(stage_of, talk.spoken)))
+    return list(dict.fromkeys(turn.stage for turn in talk.spoken))
 
 
 def said_in(talk: Discussion, stage: Stage | None) -> tuple[Stage, list[RoundtableTurn]]:
     """None: in the last round, else privately before. Raises InputError where nobody has spoken in it."""
     known = stages(talk)
-    last: Stage = next((one for one in reversed(known) if isinstance(one, int)), "before")
+    last: Stage = next((stage for stage in reversed(known) if isinstance(stage, int)), "before")
     stage = last if stage is None else stage
-    turns = [turn for turn in talk.spoken if stage_of(turn) == stage]
+    turns = [turn for turn in talk.spoken if turn.stage == stage]
     if not turns:
         there = ", ".join(map(str, known)) or "none yet"
         raise InputError(f"nobody has spoken in round {stage} of {talk.unit}; rounds there are: {there}")
@@ -541,37 +539,38 @@ def said_in(talk: Discussion, stage: Stage | None) -> tuple[Stage, list[Roundtab
 
 
 def remark_of(talk: Discussion, stage: Stage) -> str:
-    return "\n".join(one.answer for one in talk.remarks if one.round == stage and one.answer)
+    return "\n".join(remark.answer for remark in talk.remarks if remark.round == stage and remark.answer)
+
+
+def _looked_at(port: Port, asked: Counselled) -> tuple[OpenTable, Discussion]:
+    """The roundtable, and which of its groups. Raises InputError."""
+    table = RoundtableStore(port).table(asked.roundtable_id)
+    return table, table.group(asked.group)
 
 
 async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
     """What a roundtable came to, in four layers: the decision and how to take it, each participant's answer in brief,
     on what it rests (conflicts, citations, groupthink), and how it came about."""
-    table = RoundtableStore(port).table(asked.roundtable_id)
-    talk = table.group(asked.group)
+    table, talk = _looked_at(port, asked)
     others: list[JsonValue] = [table.digest(each) for each in table.groups if each.unit != talk.unit]
     return fitted({
         "roundtable_id": table.kept.id, "status": table.held.status, "question": table.kept.question,
-        "group": talk.unit,
-        **table.authorship, **table.layers(talk), "other_groups": others,
+        "group": talk.unit, **table.authorship, **table.layers(talk), "other_groups": others,
     })  # fmt: skip
 
 
 async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
     """One round of a group: how far it agreed, why it ended there, the remark before it, and everybody's answer in
     brief."""
-    table = RoundtableStore(port).table(asked.roundtable_id)
-    talk = table.group(asked.group)
+    table, talk = _looked_at(port, asked)
     stage, turns = said_in(talk, asked.round)
     weighed = next((turn.weighed for turn in turns if turn.weighed is not None), None)
+    by_meaning = {"by_meaning": table.meaning(talk, weighed)} if weighed and weighed.by_meaning else {}
     responses = {turn.participant: turn.response for turn in turns}
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)),
-        **table.authorship,
-        "agreement": agreement(responses), "positions": len(clusters(responses)), "remark": remark_of(talk, stage),
-        **({"by_meaning": table.meaning(talk,
-            weighed)} if weighed and weighed.analysed.get("basis") == MEANING else {}),
-        "weighed": weighed.model_dump(mode="json") if weighed else None,
+        **table.authorship, "agreement": agreement(responses), "positions": len(clusters(responses)),
+        "remark": remark_of(talk, stage), **by_meaning, "weighed": weighed.model_dump(mode="json") if weighed else None,
         "missing": [table.name(who) for who in talk.participants if who not in responses],
         "responses": [table.brief(turn) for turn in turns],
     })  # fmt: skip
@@ -580,15 +579,13 @@ async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
 async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValue]:
     """One participant's answer in one round in full: reasoning, the mode's own parts, citations, and what it did not
     keep to."""
-    table = RoundtableStore(port).table(asked.roundtable_id)
-    talk, run = table.group(asked.group), table.held
-    stage, turns = said_in(talk, asked.round)
+    table, talk = _looked_at(port, asked)
+    run, (stage, turns) = table.held, said_in(talk, asked.round)
     for turn in turns:
-        if asked.agent in (turn.participant, table.name(turn.participant), str(turn.number)):
-            said = table.detail(turn)
-            person = said["answered_by"] == "person"
-            by = ("human", "person") if person else (run.respondent, table.model_of(turn))
-            return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **authorship(*by, run.language), **said})
+        if table.is_by(asked.agent, turn):
+            by = ("human", "person") if table.is_person(turn) else (run.respondent, table.model_of(turn))
+            about = {"roundtable_id": table.kept.id, "group": talk.unit, **authorship(*by, run.language)}
+            return fitted({**about, **table.detail(turn)})
     names = ", ".join(f"{table.name(turn.participant)} ({turn.number})" for turn in turns)
     raise InputError(f"nobody called {asked.agent!r} spoke in round {stage} of {talk.unit}; who did: {names}")
 
@@ -601,7 +598,7 @@ async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]
     whole: dict[str, Any] = {
         "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
         "language": run.language, "begun_at": table.kept.begun_at, "status": run.status, **table.authorship,
-        "runs": [*(one for one in table.kept.replaced if one != run.run), run.run],
+        "runs": [*(earlier for earlier in table.kept.replaced if earlier != run.run), run.run],
         "groups": [_group(table, talk) for talk in table.groups],
     }  # fmt: skip
     if markdown:
@@ -657,30 +654,23 @@ async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
 
 async def _started(port: Port, tables: RoundtableStore, asked: Starting) -> OpenTable:
     """The roundtable of this name, with a run; begun where there is none. Raises InputError where it is another one."""
-    found = tables.find(asked.roundtable_id)
+    table = tables.find(asked.roundtable_id)
     given = asked.model_dump(mode="json", exclude={"roundtable_id", "budget_tokens", "confirm"})
-    if found is not None and found.kept.asked != given:
+    if table is not None and table.kept.asked != given:
         raise InputError(
             f"{asked.roundtable_id}: there is one on other terms; choose another roundtable_id, or go on with it by "
             f"continue_roundtable"
         )
-    if found is not None and found.standing is not None:
-        return found
-    tables.keep(
-        asked.roundtable_id,
-        RoundtableRecord(
-            id=asked.roundtable_id,
-            question=asked.question,
-            mode=asked.mode,
-            begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-            sim_id=asked.sim_id,
-            language=asked.language,
-            asked=given,
-        ),
-    )
+    if table is not None and table.standing is not None:
+        return table
+    record = RoundtableRecord(
+        id=asked.roundtable_id, question=asked.question, mode=asked.mode,
+        begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", sim_id=asked.sim_id, language=asked.language, asked=given,
+    )  # fmt: skip
+    tables.keep(asked.roundtable_id, record)
     folder = tables.folder(asked.roundtable_id)
     try:
-        await _begin(port, asked, folder, _seating(asked, folder), asked.budget_tokens, asked.confirm)
+        await _begin(port, asked, folder, _seating(asked, folder))
     except EnqueteError:  # nobody was asked: it may be begun otherwise
         tables.drop(asked.roundtable_id)
         raise
@@ -698,22 +688,21 @@ def _require_seats(asked: Starting) -> None:
             "who discusses? Name either sim_id (its agents) or personas; or both with `agents`, at whose table the "
             "personas sit"
         )
-    named = [one.name for one in asked.seats]
+    named = [seat.name for seat in asked.seats]
     if named and len(set(named)) < max(LEAST_SIZE, len(named)):
         raise InputError(
             f"a group has {LEAST_SIZE} to {MOST_SIZE} participants of different names; got {', '.join(named)}"
         )
     if unknown := [name for name in asked.people if name not in named]:
         raise InputError(f"people: {', '.join(unknown)} not among agents or personas; name them there, too")
-    unfit = [name for name in named if not _fits(name)]
-    if unfit:
+    if unfit := [name for name in named if not _fits(name)]:
         raise InputError(f"{unfit[0]!r}: a name without commas, semicolons and (but in ids, agent:…) colons, please")
-    for one in asked.personas:
-        if not (one.persona or one.model or one.name in asked.people):
+    for guest in asked.personas:
+        if not (guest.persona or guest.model or guest.name in asked.people):
             raise InputError(
-                f"personas: say in prose who {one.name} is, name them in people, or name the model that takes part"
+                f"personas: say in prose who {guest.name} is, name them in people, or name the model that takes part"
             )
-    modelled = [one.name for one in asked.seats if one.in_order]
+    modelled = [seat.name for seat in asked.seats if seat.in_order]
     if human := [name for name in modelled if name in asked.people]:
         raise InputError(f"{human[0]}: a person's seat has no model; leave it out of people, or the model out")
     if modelled and asked.synthetic:
@@ -728,11 +717,11 @@ def _seating(asked: Starting, folder: Path) -> dict[str, Any]:
     """The settings that say who sits where; personas are filed as a population."""
     if asked.personas and not asked.sim_id:
         (folder / PEOPLE).write_text(json.dumps(_guests(asked), ensure_ascii=False), "utf-8")
-    named = [one.name for one in asked.seats]
+    named = [seat.name for seat in asked.seats]
     if named:
         seats = [
-            one.model_dump(mode="json", exclude={"persona", "type"}, exclude_defaults=True)
-            for one in asked.seats if one.in_order
+            seat.model_dump(mode="json", exclude={"persona", "type"}, exclude_defaults=True)
+            for seat in asked.seats if seat.in_order
         ]  # fmt: skip
         return {
             "compose": "hand", "members": ", ".join(named), "size": len(named), **({"seats": seats} if seats else {}),
@@ -744,8 +733,8 @@ def _guests(asked: Starting) -> list[dict[str, str]]:
     """Whose seat is a bare model's gets no role to play."""
     alone = tell(AS_ITSELF, asked.language)
     return [
-        {"name": one.name, "persona": one.persona or (alone if one.model else "–"), "type": one.type}
-        for one in asked.personas
+        {"name": guest.name, "persona": guest.persona or (alone if guest.model else "–"), "type": guest.type}
+        for guest in asked.personas
     ]
 
 
@@ -755,8 +744,8 @@ def _answering(asked: Starting) -> dict[str, Any]:
         return {"respondent": "synthetic"}
     if asked.model:
         return {"model": asked.model}
-    seats = [one for one in asked.seats if one.name not in asked.people]
-    if not seats or any(not one.model for one in seats):
+    seats = [seat for seat in asked.seats if seat.name not in asked.people]
+    if not seats or any(not seat.model for seat in seats):
         return {}
     first = seats[0]
     if not (first.base_url or first.key_variable):
@@ -765,23 +754,21 @@ def _answering(asked: Starting) -> dict[str, Any]:
     return {"model": first.model, **server, "key_variable": first.key_variable or NO_KEY}
 
 
-async def _begin(
-    port: Port, asked: Starting, folder: Path, settings: dict[str, Any], budget: int | None, confirm: bool
-) -> None:
-    own = {
+async def _begin(port: Port, asked: Starting, folder: Path, settings: dict[str, Any]) -> None:
+    discussion = {
         "mode": asked.mode, "question": asked.question, "rounds": asked.rounds, "private": asked.private,
-        **({"documents": [one.model_dump() for one in asked.documents]} if asked.documents else {}),
+        **({"documents": [document.model_dump() for document in asked.documents]} if asked.documents else {}),
         **({"agreement": asked.agreement} if asked.agreement != "words" else {}),
         "steering": asked.steering, "people": "; ".join(asked.people), "cast": asked.cast, **settings,
     }  # fmt: skip
-    given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: own}, "language": asked.language}
+    given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: discussion}, "language": asked.language}
     if asked.agents:
-        given["agents"] = [one if isinstance(one, str) else one.name for one in asked.agents]
+        given["agents"] = [agent if isinstance(agent, str) else agent.name for agent in asked.agents]
     if asked.sim_id and asked.personas:
         given["guests"] = _guests(asked)
     given |= _answering(asked)
     sim: str | Path = asked.sim_id or folder / PEOPLE
-    await port.begin(sim, out=str(folder), budget_tokens=budget, confirm=confirm, **given)
+    await port.begin(sim, out=str(folder), budget_tokens=asked.budget_tokens, confirm=asked.confirm, **given)
 
 
 async def _drive(port: Port, table: OpenTable, asked: Starting | Continuing | Controlling) -> None:
@@ -814,7 +801,7 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
         raise InputError("rounds: the discussion is not over yet; go on without them, and ask for further ones then")
     for name, answers in asked.answers.items():
         submitted = [given for who, given in run.submitted.items() if table.name(who) == name]
-        if answers not in [{plain(item): one for item, one in given.items()} for given in submitted]:
+        if answers not in [{plain(item): answer for item, answer in given.items()} for given in submitted]:
             await port.submit(table.sim, run.run, _by_item(table, name, answers), who=_waiting(table, name), **place)
     due = table.wordless
     if asked.remark and any(run.pinned.get(talk.word_name) == asked.remark for talk in table.groups):
@@ -850,11 +837,9 @@ async def _begin_further(port: Port, tables: RoundtableStore, table: OpenTable, 
     """A run of its own, which begins with what was said so far and the remark. Raises InputError."""
     if asked.answers:
         raise InputError(f"{asked.roundtable_id}: the discussion is over and waits for nobody; leave answers out")
+    held = {talk.unit: (*talk.turns, talk.steered(asked.remark)) for talk in table.groups}
     earlier = {
-        talk.unit: [
-            turn.model_dump(mode="json", exclude_defaults=True) for turn in (*talk.turns, talk.steered(asked.remark))
-        ]
-        for talk in table.groups
+        unit: [turn.model_dump(mode="json", exclude_defaults=True) for turn in turns] for unit, turns in held.items()
     }
     if not earlier:
         raise InputError(f"{asked.roundtable_id}: no group has discussed; there is nothing to go on with")
@@ -863,14 +848,15 @@ async def _begin_further(port: Port, tables: RoundtableStore, table: OpenTable, 
         raise InputError(
             f"rounds: a discussion has at most {MOST_ROUNDS}, of which {rounds - (asked.rounds or 1)} were held"
         )
-    started = Starting.model_validate({**table.kept.asked, "roundtable_id": asked.roundtable_id, "rounds": rounds})
+    on_these = {**asked.model_dump(include={"roundtable_id", "budget_tokens", "confirm"}), "rounds": rounds}
+    started = Starting.model_validate({**table.kept.asked, **on_these})
     settings = {
         "compose": "hand", "size": max(len(talk.participants) for talk in table.groups),
         "members": "; ".join(", ".join(talk.participants) for talk in table.groups), "earlier": earlier,
     }  # fmt: skip
     tables.keep(asked.roundtable_id, table.kept.model_copy(update={"replaced": [*table.kept.replaced, table.held.run]}))
     try:
-        await _begin(port, started, table.folder, settings, asked.budget_tokens, asked.confirm)
+        await _begin(port, started, table.folder, settings)
     except EnqueteError:
         tables.keep(asked.roundtable_id, table.kept)
         raise
@@ -882,29 +868,27 @@ async def _begin_further(port: Port, tables: RoundtableStore, table: OpenTable, 
 async def get_thoughts(port: Port, asked: Participating) -> dict[str, JsonValue]:
     """How one participant thought from round to round, privately before and after too: position, reasons, stance and
     confidence, where it moved, and which argument moved it."""
-    table = RoundtableStore(port).table(asked.roundtable_id)
-    talk = table.group(asked.group)
-    own = [turn for turn in talk.spoken if turn.participant == _participant(table, talk, asked.agent)]
+    table, talk = _looked_at(port, asked)
+    turns = [turn for turn in talk.spoken if turn.participant == _participant(table, talk, asked.agent)]
     thoughts: list[JsonValue] = []
     before: RoundtableTurn | None = None
-    for turn in own:
-        said = turn.response
-        kept = likeness(before.response, said) if before is not None else None
+    for turn in turns:
+        response = turn.response
+        kept = likeness(before.response, response) if before is not None else None
         thoughts.append({
-            "round": stage_of(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
-            "reasoning": said.reasoning, "key_points": list(said.key_points), "sections": dict(said.sections),
-            **({"model": table.model_of(turn)} if table.settings.seats else {}),
-            "likeness_to_own_last": kept,
-            "another_stance": bool(before and said.stance and said.stance != before.response.stance),
+            "round": turn.stage, "stance": response.stance, "confidence": response.confidence,
+            "position": response.position, "reasoning": response.reasoning, "key_points": list(response.key_points),
+            "sections": dict(response.sections),
+            **({"model": table.model_of(turn)} if table.settings.seats else {}), "likeness_to_own_last": kept,
+            "another_stance": bool(before and response.stance and response.stance != before.response.stance),
         })  # fmt: skip
         before = turn
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship,
-        **(table.speaker(own[0]) if own else {}),
-        "confidence": {str(stage_of(turn)): turn.response.confidence for turn in own},
-        "stances": {str(stage_of(turn)): turn.response.stance for turn in own},
-        "moved_by": next((turn.response.sections["moved_by"] for turn in own if "moved_by" in turn.response.sections),
-            ""),
+        **(table.speaker(turns[0]) if turns else {}),
+        "confidence": {str(turn.stage): turn.response.confidence for turn in turns},
+        "stances": {str(turn.stage): turn.response.stance for turn in turns},
+        "moved_by": next(filter(None, (turn.response.sections.get("moved_by") for turn in turns)), ""),
         "thoughts": thoughts,
     })  # fmt: skip
 
@@ -912,29 +896,29 @@ async def get_thoughts(port: Port, asked: Participating) -> dict[str, JsonValue]
 async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
     """On what each claim rests: posts that its speaker remembers, documents given, other turns, sources named; or on
     nothing. Matched by words."""
-    table = RoundtableStore(port).table(asked.roundtable_id)
-    talk, run = table.group(asked.group), table.held
+    table, talk = _looked_at(port, asked)
+    run = table.held
     who = _participant(table, talk, asked.agent) if asked.agent else ""
     known = [
-        one
-        for one in claims(talk, run.names, run.memories, table.settings.documents)
-        if who in ("", one.participant) and asked.round in (None, one.round)
+        claim
+        for claim in claims(talk, run.names, run.memories, table.settings.documents)
+        if who in ("", claim.participant) and asked.round in (None, claim.round)
     ]
-    kinds = Counter[str](support.kind for one in known for support in one.rests_on)
+    kinds = Counter[str](support.kind for claim in known for support in claim.rests_on)
     cited = Counter(
-        (support.kind, support.where, support.said) for one in known for support in one.rests_on if support.said
+        (support.kind, support.where, support.said) for claim in known for support in claim.rests_on if support.said
     )
     told: list[JsonValue] = [
-        {"name": table.name(one.participant), "round": one.round, "turn": one.turn, "claim": one.claim,
-         "rests_on": [support.model_dump(exclude_defaults=True) for support in one.rests_on]}
-        for one in known
+        {"name": table.name(claim.participant), "round": claim.round, "turn": claim.turn, "claim": claim.claim,
+         "rests_on": [support.model_dump(exclude_defaults=True) for support in claim.rests_on]}
+        for claim in known
     ]  # fmt: skip
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, "matched_by": "words",
-        "claims": len(known),
-        "only_said": sum(not one.rests_on for one in known), "kinds": {**kinds},
-        "citations": [{"kind": kind, "where": where, "said": said,
-            "claims": n} for (kind, where, said), n in cited.most_common()],
+        "claims": len(known), "only_said": sum(not claim.rests_on for claim in known), "kinds": {**kinds},
+        "citations": [
+            {"kind": kind, "where": where, "said": text, "claims": n} for (kind, where, text), n in cited.most_common()
+        ],
         "rests_on": told,
     })  # fmt: skip
 
@@ -943,9 +927,7 @@ async def synthesize_roundtable(port: Port, asked: SynthesisArguments) -> dict[s
     """Sum a discussion up, once: common ground, differences, how it went, conclusion and recommendation, each point
     with the turns that it rests on. A model does it, through the ledger of the discussion; without one what the
     decision holds is put together."""
-    tables = RoundtableStore(port)
-    table = tables.table(asked.roundtable_id)
-    talk = table.group(asked.group)
+    table, talk = _looked_at(port, asked)
     rounds = talk.rounds()
     if not rounds:
         raise InputError(f"{asked.roundtable_id}: nobody has spoken to {talk.unit} yet; there is nothing to sum up")
@@ -973,8 +955,8 @@ def _cited_turns(made: Mapping[str, Any]) -> set[str]:
 def _by_rule(table: OpenTable, talk: Discussion) -> DiscussionSynthesis:
     """Who holds what, in the words of the decision. What is common, and what follows, no rule knows."""
     layers = table.four_layers(talk)
-    last = max((turn.round for turn in talk.spoken if not turn.private), default=0)
-    turns = {turn.participant: turn for turn in talk.spoken if not turn.private and turn.round == last}
+    last = max((turn.round for turn in talk.public), default=0)
+    turns = {turn.participant: turn for turn in talk.public if turn.round == last}
     decision = layers.decision
     held, others = (
         [
@@ -983,7 +965,7 @@ def _by_rule(table: OpenTable, talk: Discussion) -> DiscussionSynthesis:
         ]
         for group in (decision.held_by, decision.not_held_by)
     )  # fmt: skip
-    moved = [one for one in layers.agent_responses if one.confidence_change]
+    moved = [response for response in layers.agent_responses if response.confidence_change]
     language = table.held.language
     return DiscussionSynthesis(
         common_ground=held[:MOST_POINTS] if len(held) > 1 else [], differences=others[:MOST_POINTS],
@@ -995,7 +977,7 @@ def _by_rule(table: OpenTable, talk: Discussion) -> DiscussionSynthesis:
 def _participant(table: OpenTable, talk: Discussion, agent: str) -> str:
     """By name, id, or number. Raises InputError."""
     for turn in talk.spoken:
-        if agent in (turn.participant, table.name(turn.participant), str(turn.number)):
+        if table.is_by(agent, turn):
             return turn.participant
     names = ", ".join(table.name(who) for who in talk.participants)
     raise InputError(f"nobody called {agent!r} has spoken in {talk.unit}; who sits there: {names}")
@@ -1058,26 +1040,26 @@ async def _ask(port: Port, table: OpenTable, question: str) -> None:
 async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
     """Which roundtables there are, the latest change first: question, status, and each one's first decision."""
     tables = RoundtableStore(port)
-    found: list[JsonValue] = []
+    listed: list[JsonValue] = []
     known = tables.known()
     for name in known:
         try:
             table = tables.find(name)
         except EnqueteError:  # the others are there all the same
-            found.append({"roundtable_id": name, "status": "unreadable; get_consensus says why"})
+            listed.append({"roundtable_id": name, "status": "unreadable; get_consensus says why"})
             continue
         if table is None or asked.query.lower() not in f"{name} {table.kept.question}".lower():
             continue
         groups = table.groups if table.standing else []
-        found.append({
+        listed.append({
             "roundtable_id": name, "question": table.kept.question, "mode": table.kept.mode,
             "begun_at": table.kept.begun_at,
             "status": table.standing.status if table.standing else "not begun", "groups": len(groups),
             "first": table.digest(groups[0]) if groups else None, **(table.authorship if table.standing else {}),
         })  # fmt: skip
-        if len(found) == LISTED:
+        if len(listed) == LISTED:
             break
-    return fitted({"roundtables": found, "known": len(known)})
+    return fitted({"roundtables": listed, "known": len(known)})
 
 
 AT_THE_CAP = "or with confirm=true: it then pauses at the cap, and continue_roundtable goes on with it"

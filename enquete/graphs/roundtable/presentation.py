@@ -56,21 +56,19 @@ DISCUSSIONS = d.Table(
     columns=(
         TABLE, d.integer("n", N_("participants")), d.integer("rounds", N_("Rounds")), d.flag("over", N_("over")),
         d.code("exit", N_("ended because"), EXITS), d.number("before", N_("Agreement before")),
-            d.number("first", N_("first round")),
-        d.number("last", N_("last round")), d.number("after", N_("after")), d.integer("positions", N_("Positions")),
-        d.flag("groupthink", N_("groupthink")), d.several("signs", N_("Signs of groupthink"), levels=SIGNS),
+        d.number("first", N_("first round")), d.number("last", N_("last round")), d.number("after", N_("after")),
+        d.integer("positions", N_("Positions")), d.flag("groupthink", N_("groupthink")),
+        d.several("signs", N_("Signs of groupthink"), levels=SIGNS),
         d.code("recommendation", N_("recommended"), RECOMMENDED), d.code("stance", N_("held"), STANCES),
-            d.integer("held", N_("by")),
-        d.code("level", N_("Consensus"), LEVELS), d.code("action", N_("what to do"), ACTIONS),
-        d.number("reason_before", N_("reason before")), d.number("reason_after", N_("reason after")),
-            d.nested("exit_details", N_("details")),
+        d.integer("held", N_("by")), d.code("level", N_("Consensus"), LEVELS),
+        d.code("action", N_("what to do"), ACTIONS), d.number("reason_before", N_("reason before")),
+        d.number("reason_after", N_("reason after")), d.nested("exit_details", N_("details")),
     ),
     views=(
         d.View(at="section", heading="", top=12,
                columns=d.names("group n rounds exit before first last after positions signs stance held level action")),
-        d.View(at="appendix", columns=d.names("group n rounds exit before first last after positions signs stance "
-                                              "held level action "
-                                              "reason_before reason_after")),
+        d.View(at="appendix", columns=d.names("group n rounds exit before first last after positions signs stance held "
+                                              "level action reason_before reason_after")),
         d.View(at="appendix", heading=N_("Groupthink"), where="groupthink", columns=("group", "recommendation")),
         d.View(at="digest", columns=d.names("group n exit last stance held level action"), top=20),
     ),
@@ -85,9 +83,8 @@ ROUNDS = d.Table(
     name="rounds", title=N_("Agreement by round"), key=("group", "round"),
     columns=(
         TABLE, d.integer("round", N_("Round")), d.number("agreement", N_("Agreement by rule")),
-            d.integer("positions", N_("Positions by rule")),
-        d.integer("largest", N_("largest")), N, d.number("mean_confidence", N_("mean confidence")),
-            d.number("read", N_("by the model")),
+        d.integer("positions", N_("Positions by rule")), d.integer("largest", N_("largest")), N,
+        d.number("mean_confidence", N_("mean confidence")), d.number("read", N_("by the model")),
         d.integer("camps", N_("camps by the model")), d.several("conflicts", N_("Conflicts that it names")),
         d.share("differs", N_("pairs that the two put together otherwise")),
     ),
@@ -164,11 +161,11 @@ MOVES = d.Table(
     name="moves", title=N_("Who moved"), key=("group", "participant"),
     columns=(
         TABLE, AGENT, TYPE, d.flag("reads", N_("only read")), d.code("before", N_("before"), STANCES),
-            d.code("after", N_("after"), STANCES),
-        d.number("confidence_before", N_("confidence before")), d.number("confidence_after", N_("confidence after")),
-        d.number("surer", N_("surer by")), d.number("kept", N_("likeness of positions")), d.flag("moved", N_("moved")),
+        d.code("after", N_("after"), STANCES), d.number("confidence_before", N_("confidence before")),
+        d.number("confidence_after", N_("confidence after")), d.number("surer", N_("surer by")),
+        d.number("kept", N_("likeness of positions")), d.flag("moved", N_("moved")),
         d.several("toward", N_("toward"), to="agent"), d.text("argument", N_("argument")),
-            d.text("moved_by", N_("moved most by, in their own words")),
+        d.text("moved_by", N_("moved most by, in their own words")),
     ),
     views=(d.View(at="appendix", where="moved and not reads", top=40,
                   columns=d.names("participant group before after surer toward moved_by")),),
@@ -222,7 +219,7 @@ CONFORMITY = d.Table(
     name="conformity", title=N_("Conformity, beside people's"), key=("measure",),
     columns=(
         d.code("measure", N_("measure"), MEASURES), d.number("discussed", N_("discussed")),
-            d.number("read", N_("only read")),
+        d.number("read", N_("only read")),
         d.number("people", N_("people"), means=N_("means over panels that were asked before and after deliberating "
                                                   "(deliberr)")),
     ),
@@ -268,8 +265,8 @@ TURNS = d.Table(
         TABLE, d.integer("turn", N_("turn")), d.integer("round", N_("Round")), d.flag("private", N_("private")), AGENT,
         d.integer("number", N_("number")), ROLE, d.text("status", N_("status")), d.flag("retried", N_("asked twice")),
         d.code("stance", N_("stance"), STANCES), CONFIDENCE, d.text("position", N_("position")),
-            d.text("reasoning", N_("reasoning")),
-        d.nested("response", N_("response")), d.nested("by", N_("by")), d.text("model", N_("model")),
+        d.text("reasoning", N_("reasoning")), d.nested("response", N_("response")), d.nested("by", N_("by")),
+        d.text("model", N_("model")),
     ),
     views=(d.View(at="appendix", heading=N_("The first discussions verbatim"), where="group in @first_two",
         by=("group", "round", "private"),
@@ -297,15 +294,14 @@ GROUPS, GROUP_TESTS = group_tables(MEASURE, N_("By group of the agents"), share=
 FACTS = (
     d.text("question"), d.text("mode"), d.text("mode_title"), d.flag("assigned"), d.flag("judges_groupthink"),
     d.code("decides", "", DECIDES), d.code("compose", "", COMPOSED), d.number("consensus_limit"), d.integer("begun"),
-    d.integer("over"),
-    d.integer("planned"), d.integer("n"), d.integer("n_total"), d.integer("people"), d.integer("readers"),
-    d.integer("unseated"), d.several("unknown"), d.number("first_agreement"), d.number("last_agreement"),
-    d.integer("agreed"), d.integer("settled"), d.integer("groupthink_groups"), d.integer("judged_groups"),
-    d.integer("minority"), d.integer("joined"), d.number("reason_before"), d.number("reason_after"),
-    d.integer("reason_rising"), d.integer("reason_groups"), d.number("people_before"), d.number("people_after"),
-    d.number("spread"), d.integer("spread_n"), d.integer("public_turns"), d.integer("asked_again"),
-    d.integer("not_kept"), d.integer("silent"), d.integer("said"), d.integer("uncoded"), d.integer("n_arguments"),
-    d.integer("unanswered"), d.several("first_two"), d.nested("layers"), d.nested("models"),
+    d.integer("over"), d.integer("planned"), d.integer("n"), d.integer("n_total"), d.integer("people"),
+    d.integer("readers"), d.integer("unseated"), d.several("unknown"), d.number("first_agreement"),
+    d.number("last_agreement"), d.integer("agreed"), d.integer("settled"), d.integer("groupthink_groups"),
+    d.integer("judged_groups"), d.integer("minority"), d.integer("joined"), d.number("reason_before"),
+    d.number("reason_after"), d.integer("reason_rising"), d.integer("reason_groups"), d.number("people_before"),
+    d.number("people_after"), d.number("spread"), d.integer("spread_n"), d.integer("public_turns"),
+    d.integer("asked_again"), d.integer("not_kept"), d.integer("silent"), d.integer("said"), d.integer("uncoded"),
+    d.integer("n_arguments"), d.integer("unanswered"), d.several("first_two"), d.nested("layers"), d.nested("models"),
     d.code("held_after", "", STANCES, replicates=True), d.text("most_toward"), d.number("n_moves"),
 )  # fmt: skip
 
@@ -408,14 +404,12 @@ TEXTS = (
         "stances where they have any, else by a model's reading, else by words, which are never a high one.")),
     d.TextBlock(at="section", where="begun > 0 and assigned", says=N_(
         "In this mode stances were assigned: what was said to the group is a part that was played, so the consensus, "
-        "and agreement before and after, "
-        "are from the private answers.")),
+        "and agreement before and after, are from the private answers.")),
     d.TextBlock(at="section", after="movement", where="minority > 0", says=N_(
         "{joined} of {minority} participants whose stance was in their group's minority had the majority's "
         "afterwards.")),
     d.TextBlock(at="section", after="arguments", where="n_arguments > 0",
-        says=N_("{unanswered} of {n_arguments} arguments "
-                                                                             "were answered by nobody.")),
+        says=N_("{unanswered} of {n_arguments} arguments were answered by nobody.")),
 )  # fmt: skip
 
 PRESENTATION = d.Presentation(

@@ -143,8 +143,7 @@ def statements(discussions: Iterable[Discussion]) -> list[Statement]:
     return [
         Statement(id=f"{turn.participant}|{utterance_id(talk.unit, turn.turn)}.{number}", text=text)
         for talk in discussions
-        for turn in talk.spoken
-        if not turn.private
+        for turn in talk.public
         for number, text in enumerate(turn.response.key_points or [turn.response.position], 1)
         if text.strip()
     ]
@@ -172,7 +171,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
 
     @staticmethod
     def served(settings: RoundtableSettings) -> Sequence[ServedModel]:
-        return [one for seat in settings.seats for one in seat.in_order]
+        return [model for seat in settings.seats for model in seat.in_order]
 
     @property
     def most_turns(self) -> int:
@@ -192,7 +191,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
 
     def seated(self, context: InterviewContext) -> Sequence[str]:
         seating = self.seating(context)
-        controls = (one.participant for one in seating.controls.values())
+        controls = (reader.participant for reader in seating.controls.values())
         return [*chain.from_iterable(seating.groups.values()), *seating.alone.values(), *controls]
 
     def begun(self, unit: str, context: InterviewContext) -> Discussion:
@@ -278,8 +277,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             for talk in (self.begun(unit, context) for unit in units)
         ]
         persons = {who.id for who in context.participants() if self.settings.seats_person(who)}
-        least = [one for talk in talks for one in self._asked_of(talk, context, self.settings.least_rounds)]
-        most = [one for talk in talks for one in self._asked_of(talk, context, self.settings.rounds)] * 2
+        least = [turn for talk in talks for turn in self._asked_of(talk, context, self.settings.least_rounds)]
+        most = [turn for talk in talks for turn in self._asked_of(talk, context, self.settings.rounds)] * 2
         requests, at_most = (
             sum(1 if context.asking == "block" else n for who, n in asked if who not in persons)
             for asked in (least, most)
@@ -290,8 +289,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             calls[role.purpose] = (opens, role.most_calls(self.settings, times * (self.settings.rounds + 1)))
         by_row = frozenset(calls)
         if seating.groups and context.arm.id == context.main_arm:
-            said = sum(len(group) for group in seating.groups.values()) * self.settings.rounds
-            calls["theme"] = (1, 2 * said * ATTEMPTS)
+            turns = sum(len(group) for group in seating.groups.values()) * self.settings.rounds
+            calls["theme"] = (1, 2 * turns * ATTEMPTS)
         rows = tuple(sum(n for _, n in asked) for asked in (least, most))
         return Plan(calls=calls, rows=(rows[0], rows[1]), by_row=by_row)
 
@@ -413,8 +412,8 @@ class _Debater:
         )
         self._again = block.items[0].id.startswith(AGAIN)
         self._slips = not self._again and uniform(*self._key, "slips", block.key.round) < self._cast.slips
-        own, stubborn = stance_of(who, settings.cast, seed), is_stubborn(who, settings.cast, seed)
-        self._own = own if stubborn else self._majority() or own
+        stance, stubborn = stance_of(who, settings.cast, seed), is_stubborn(who, settings.cast, seed)
+        self._own = stance if stubborn else self._majority() or stance
 
     @property
     def _stance(self) -> str:

@@ -8,7 +8,7 @@ Discussions are rebuilt from their stored turns; one that was cut short counts w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy
-from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import FREE, Threshold, judged
 from enquete.analysis.estimates import share_interval
@@ -34,9 +33,10 @@ from enquete.graphs.roundtable.agreement import (
     pairs_of_models,
     voiced,
 )
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, discussions
+from enquete.graphs.roundtable.discussion import Discussion, Round, RoundtableSettings, RoundtableTurn, discussions
 from enquete.graphs.roundtable.grouping import MEANING, groups_of
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
+from enquete.graphs.roundtable.modes import Mode
 from enquete.graphs.roundtable.movement import (
     PEOPLE,
     Move,
@@ -82,26 +82,25 @@ def analyse(
     reason = {talk.unit: _before_after([talk]) for talk in run.groups}
     scale = instrument.scales[str(instrument.scale)]
     curve = _curve(run.groups, assigned=mode.assigns_stances)
-    movement = [_movement("discussed", [one for _, one in moved]), _movement("read", [one for _, one in read])]
-    toward = [row for talk, move in moved for row in _persuasion(talk, move, run)]
+    movement = [_movement("discussed", [move for _, move in moved]), _movement("read", [move for _, move in read])]
     tables = {
-        "discussions": [_discussion(talk, layers[talk.unit], reason[talk.unit], mode.groupthink,
-            mode.assigns_stances) for talk in run.groups],
+        "discussions": [_discussion(talk, layers[talk.unit], reason[talk.unit], mode) for talk in run.groups],
         "seats": [row for talk in run.groups for row in run.seated(talk)],
         "rounds": [row for talk in run.groups for row in _rounds(talk)],
         "groupings": [row for talk in run.groups for row in _groupings(talk)],
-        "curve": [{**one, "place": place} for place, one in enumerate(curve)],
+        "curve": [{**point, "place": place} for place, point in enumerate(curve)],
         "positions": [row for talk in run.talks for row in _positions(talk, run)],
         "moves": [run.moved(talk, move) for talk, move in (*moved, *read)],
-        "persuasion": toward,
+        "persuasion": [row for talk, move in moved for row in _persuasion(talk, move, run)],
         "movement": movement, "beyond_reading": _beyond(*movement),
         "reason": [*_reason("discussed", list(reason.values())), *_reason("read", [_before_after(run.controls)])],
         "conformity": _conformity(run, (float(scale.min), float(scale.max))),
-        "arguments": arguments,
-        "arguments_answered": _answered(arguments),
+        "arguments": arguments, "arguments_answered": _answered(arguments),
         "checks": _checks(run.talks),
-        "remarks": [{"group": talk.unit, "round": one.round,
-            "text": one.answer} for talk in run.groups for one in talk.remarks if one.answer],
+        "remarks": [
+            {"group": talk.unit, "round": remark.round, "text": remark.answer}
+            for talk in run.groups for remark in talk.remarks if remark.answer
+        ],
         "turns": [row for talk in run.talks for row in run.transcript(talk)],
         "agents": [
             {"participant": move.participant, "roundtable_before": move.before or None,
@@ -109,7 +108,7 @@ def analyse(
         ],
         "speaking_models": list(_speaking(run)),
         "between_models": _between_models(run),
-        "switches": [one for name, one in sorted(context.pinned.items()) if name.startswith(SWITCHED)],
+        "switches": [pin for name, pin in sorted(context.pinned.items()) if name.startswith(SWITCHED)],
         "compared": [{"measure": name, "label": name} for name in ("moved", "before")],
         **_by_group([move for _, move in moved], context.groups_of(frame)),
     }  # fmt: skip
@@ -117,9 +116,8 @@ def analyse(
         "question": settings.question or instrument.question.in_(language), "mode": settings.mode,
         "mode_title": mode.title.in_(language), "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink,
         "decides": settings.agreement, "compose": settings.compose, "consensus_limit": settings.limits.consensus,
-        **run.seats(),
-        **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
-        "layers": {unit: one.model_dump(mode="json") for unit, one in layers.items()}, "models": _models(run.talks),
+        **run.seats(), **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
+        "layers": {unit: layer.model_dump(mode="json") for unit, layer in layers.items()}, "models": _models(run.talks),
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
 
@@ -155,8 +153,8 @@ class Discussions:
         seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
         talks = [talk for talk in discussions(context.pinned, settings.mode) if talk.turns]
         return cls(
-            [one for one in talks if one.seated],
-            [one for one in talks if one.reads],
+            [talk for talk in talks if talk.seated],
+            [talk for talk in talks if talk.reads],
             dict(zip(people["participant"].astype(str), people["stakeholder_type"].astype(str), strict=True)),
             seating,
             frozenset(frame.loc[frame["respondent"].eq("human"), "participant"].astype(str)),
@@ -183,9 +181,10 @@ class Discussions:
         seats = {turn.participant: turn for turn in talk.spoken}
         for who in talk.participants:
             turn = seats.get(who)
-            yield {"group": talk.unit, "participant": who, "stakeholder_type": self.types.get(who),
-                "number": turn.number if turn else None,
-                   "role": turn.role if turn else None}  # fmt: skip
+            yield {
+                "group": talk.unit, "participant": who, "stakeholder_type": self.types.get(who),
+                "number": turn.number if turn else None, "role": turn.role if turn else None,
+            }  # fmt: skip
 
     def moved(self, talk: Discussion, move: Move) -> Row:
         return {
@@ -210,13 +209,11 @@ class Discussions:
 # --- of each group ----------------------------------------------------------------------------------------------------
 
 
-def _discussion(
-    talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], suspicious: bool, assigned: bool
-) -> Row:  # fmt: skip
+def _discussion(talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], mode: Mode) -> Row:
     """Agreement of assigned stances is none of the group's."""
     rounds, decision = talk.rounds(), layers.decision
-    agreed = [] if assigned else [one for said in rounds if (one := agreement(said)) is not None]
-    signs = groupthink(rounds[-1]) if rounds and suspicious else None
+    agreed = [] if mode.assigns_stances else _levels(rounds)
+    signs = groupthink(rounds[-1]) if rounds and mode.groupthink else None
     return {
         "group": talk.unit, "n": len(talk.participants), "rounds": len(rounds), "over": talk.over,
         "exit": talk.exit.reason if talk.exit and talk.over else "",
@@ -231,18 +228,23 @@ def _discussion(
     }  # fmt: skip
 
 
+def _levels(rounds: Iterable[Round]) -> list[float]:
+    """Agreement of each, of which some positions were taken."""
+    return [level for level in map(agreement, rounds) if level is not None]
+
+
 def _rounds(talk: Discussion) -> Iterator[Row]:
     """By rule, and where a model read the round too, by the model."""
     analysed: dict[int, Mapping[str, Any]] = {
         turn.round: turn.weighed.analysed for turn in talk.spoken if turn.weighed and turn.weighed.analysed
     }
-    for number, said in enumerate(talk.rounds(), 1):
-        found, read = clusters(said), analysed.get(number, {})
+    for number, responses in enumerate(talk.rounds(), 1):
+        alike, read = clusters(responses), analysed.get(number, {})
         is_model = bool(read) and read["by"] != RULE
         yield {
-            "group": talk.unit, "round": number, "agreement": agreement(said), "positions": len(found),
-            "largest": len(found[0]) if found else 0, "n": len(voiced(said)), "mean_confidence": mean_confidence(said),
-            "read": read["agreement"] if is_model else None,
+            "group": talk.unit, "round": number, "agreement": agreement(responses), "positions": len(alike),
+            "largest": len(alike[0]) if alike else 0, "n": len(voiced(responses)),
+            "mean_confidence": mean_confidence(responses), "read": read["agreement"] if is_model else None,
             "camps": len(set(read["camp_of"].values())) if is_model else None,
             "conflicts": list(read["conflicts"]) if is_model else [],
             "differs": dict(read.get("rule", {})).get("differs"),
@@ -254,67 +256,54 @@ def _groupings(talk: Discussion) -> Iterator[Row]:
     that, and by the rule."""
     last = max((turn.round for turn in talk.turns if turn.weighed), default=0)
     for turn in talk.turns:
-        read = turn.weighed.analysed if turn.weighed else {}
-        if read.get("basis") != MEANING:
-            continue
-        found: Mapping[str, Any] = read
-        for speaker in talk.spoken:
+        reading: Mapping[str, Any] = turn.weighed.analysed if turn.weighed else {}
+        for speaker in talk.public if reading.get("basis") == MEANING else ():
             number = str(speaker.number)
-            if speaker.private or speaker.round != turn.round or number not in found["rule"]["camp_of"]:
+            if speaker.round != turn.round or number not in reading["rule"]["camp_of"]:
                 continue
-            camp = found["camp_of"].get(number)
+            camp = reading["camp_of"].get(number)
             yield {
                 "group": talk.unit, "round": turn.round, "last": turn.round == last, "participant": speaker.participant,
-                "camp": camp, "says": found.get("says", {}).get(str(camp)),
-                "quote": found.get("quotes", {}).get(number),
-                "cluster": found["rule"]["camp_of"][number],
+                "camp": camp, "says": reading.get("says", {}).get(str(camp)),
+                "quote": reading.get("quotes", {}).get(number), "cluster": reading["rule"]["camp_of"][number],
             }  # fmt: skip
 
 
 def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[Row]:
     """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it
     ended. Rounds in which stances were assigned show no agreement of the group's."""
-    rounds_of = [[] if assigned else talk.rounds() for talk in groups]
-    courses = [[one for said in course if (one := agreement(said)) is not None] for course in rounds_of]
-    known = [course for course in courses if course]
-    rounds = [
-        _mean(
-            str(number),
-            [course[min(number, len(course)) - 1] for course in known],
-            sum(len(c) >= number for c in known),
-        )
-        for number in range(1, max(map(len, known), default=0) + 1)
-    ]
-    private = {
-        BEFORE: [agreement(talk.before) for talk in groups],
-        AFTER: [agreement(talk.afterwards) for talk in groups],
-    }
-    before, after = (_mean(stage, [one for one in found if one is not None], 0) for stage, found in private.items())
-    return [one for one in (before, *rounds, after) if one["n"]] if rounds or (before["n"] and after["n"]) else []
+    courses = [course for talk in groups if (course := [] if assigned else _levels(talk.rounds()))]
+    rounds = []
+    for number in range(1, max(map(len, courses), default=0) + 1):
+        levels = [course[min(number, len(course)) - 1] for course in courses]
+        rounds.append(_mean(str(number), levels, sum(len(course) >= number for course in courses)))
+    before = _mean(BEFORE, _levels(talk.before for talk in groups), 0)
+    after = _mean(AFTER, _levels(talk.afterwards for talk in groups), 0)
+    return [point for point in (before, *rounds, after) if point["n"]] if rounds or (before["n"] and after["n"]) else []
 
 
-def _mean(stage: str, found: Sequence[float], talking: int) -> Row:
-    return {"stage": stage, "agreement": fmean(found) if found else None, "talking": talking, "n": len(found)}
+def _mean(stage: str, levels: Sequence[float], talking: int) -> Row:
+    return {"stage": stage, "agreement": fmean(levels) if levels else None, "talking": talking, "n": len(levels)}
 
 
 def _positions(talk: Discussion, run: Discussions) -> Iterator[dict[str, Any]]:
     """Where everybody stood at every stage: privately before, in the rounds, privately after. cluster: of positions
     that are alike at this stage, the largest 1."""
-    stages = {BEFORE: talk.before, AFTER: talk.afterwards, **{str(n): said for n, said in enumerate(talk.rounds(), 1)}}
+    numbered = {str(n): responses for n, responses in enumerate(talk.rounds(), 1)}
+    stages = {BEFORE: talk.before, AFTER: talk.afterwards, **numbered}
     alike = {
         (stage, who): place
-        for stage, said in stages.items()
-        for place, one in enumerate(clusters(said), 1)
-        for who in one
+        for stage, responses in stages.items()
+        for place, members in enumerate(clusters(responses), 1)
+        for who in members
     }
     for turn in talk.spoken:
-        stage = str(turn.round) if not turn.private else BEFORE if turn.round == 0 else AFTER
-        said = turn.response
+        stage, response = str(turn.stage), turn.response
         yield {
             "group": talk.unit, "participant": turn.participant, "stakeholder_type": run.types.get(turn.participant),
             "number": turn.number, "role": turn.role, "reads": bool(talk.reads), "stage": stage,
-            "stance": said.stance or None, "confidence": said.confidence,
-            "cluster": alike.get((stage, turn.participant)), "position": said.position,
+            "stance": response.stance or None, "confidence": response.confidence,
+            "cluster": alike.get((stage, turn.participant)), "position": response.position,
         }  # fmt: skip
 
 
@@ -323,13 +312,13 @@ def _positions(talk: Discussion, run: Discussions) -> Iterator[dict[str, Any]]:
 
 def _speaking(run: Discussions) -> Iterator[Row]:
     """Each with its seats, what it said, and how sure it says it is; nothing where one model speaks for all."""
-    said = [(run.model_of(talk, turn), turn) for talk in run.groups for turn in talk.spoken] if run.several else []
-    for model in sorted({model for model, _ in said} - {""}):
-        own = [turn for speaks, turn in said if speaks == model]
-        sure = [turn.response.confidence for turn in own if turn.response.confidence is not None]
-        who = list(dict.fromkeys(turn.participant for turn in own))
-        yield {"model": model, "participants": who, "turns": len(own), "confidence": fmean(sure) if sure else None,
-               "violations": sum(bool(turn.response.violations) for turn in own)}  # fmt: skip
+    turns = [(run.model_of(talk, turn), turn) for talk in run.groups for turn in talk.spoken] if run.several else []
+    for model in sorted({model for model, _ in turns} - {""}):
+        spoken = [turn for speaks, turn in turns if speaks == model]
+        sure = [turn.response.confidence for turn in spoken if turn.response.confidence is not None]
+        who = list(dict.fromkeys(turn.participant for turn in spoken))
+        yield {"model": model, "participants": who, "turns": len(spoken), "confidence": fmean(sure) if sure else None,
+               "violations": sum(bool(turn.response.violations) for turn in spoken)}  # fmt: skip
 
 
 def _between_models(run: Discussions) -> list[Row]:
@@ -345,14 +334,14 @@ def _between_models(run: Discussions) -> list[Row]:
             if turn.weighed and turn.weighed.analysed.get("camp_of")
         }
         for place, number in ((0, 0), (2, len(rounds) - 1)):
-            heard = [turn for turn in talk.spoken if not turn.private and turn.round == number + 1]
+            heard = [turn for turn in talk.public if turn.round == number + 1]
             speaks = {turn.participant: run.model_of(talk, turn) for turn in heard}
             known = {who: model for who, model in speaks.items() if model}
             meant = groups_of(read[number + 1], numbers) if read.get(number + 1, {}).get("basis") == MEANING else ()
-            for one in pairs_of_models(rounds[number], known, meant) if rounds else ():
-                row = sums.setdefault((one.first, one.second), [0, 0, 0, 0])
-                row[place] += one.pairs
-                row[place + 1] += one.alike
+            for pair in pairs_of_models(rounds[number], known, meant) if rounds else ():
+                row = sums.setdefault((pair.first, pair.second), [0, 0, 0, 0])
+                row[place] += pair.pairs
+                row[place + 1] += pair.alike
     return [
         {"first": first, "second": second, "how": "within" if first == second else "between", "pairs": last,
          "alike_first": alike / pairs if pairs else None, "alike_last": alike_last / last if last else None}
@@ -371,9 +360,9 @@ def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[Row]
         }  # fmt: skip
 
 
-def _movement(side: str, found: Sequence[Move]) -> Row:
-    n, moved = len(found), sum(one.moved for one in found)
-    surer = [one.surer for one in found if one.surer is not None]
+def _movement(side: str, side_moves: Sequence[Move]) -> Row:
+    n, moved = len(side_moves), sum(move.moved for move in side_moves)
+    surer = [move.surer for move in side_moves if move.surer is not None]
     interval = share_interval(moved, n) if n else {}
     return {
         "side": side, "n": n, "n_total": n, "moved": moved, "share": moved / n if n else None,
@@ -398,24 +387,23 @@ def _beyond(discussed: Row, read: Row) -> list[Row]:
     }]  # fmt: skip
 
 
-def _by_group(found: Sequence[Move], groups: pd.Series[str]) -> Row:
+def _by_group(moved: Sequence[Move], groups: pd.Series[str]) -> Row:
     """Of those who discussed: the shares that moved, and that said yes before."""
-    values = pd.DataFrame(
-        {"moved": [float(one.moved) for one in found],
-            "before": [float(one.before == "yes") if one.before else None for one in found]},
-        index=[one.participant for one in found], dtype=float,
-    )  # fmt: skip
+    shares = {
+        move.participant: (float(move.moved), float(move.before == "yes") if move.before else None) for move in moved
+    }
+    values = pd.DataFrame.from_dict(shares, orient="index", columns=["moved", "before"], dtype=float)
     return compared(values, groups, "measure") if len(values) else {}
 
 
 def _facts(run: Discussions, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
     discussed = tables["discussions"]
-    exits = Counter(one["exit"] for one in discussed)
-    reason: Row = next((one for one in tables["reason"] if one["side"] == "discussed"), {})
-    spread = next((one["discussed"] for one in tables["conformity"] if one["measure"] == "spread"), None)
-    said = [turn for talk in run.talks for turn in talk.spoken if not turn.private]
-    answered = [turn for turn in said if turn.response.position]
-    after = Counter(one["after"] for one in tables["agents"] if one["after"]).most_common(2)
+    exits = Counter(row["exit"] for row in discussed)
+    reason: Row = next((row for row in tables["reason"] if row["side"] == "discussed"), {})
+    spread = next((row["discussed"] for row in tables["conformity"] if row["measure"] == "spread"), None)
+    turns = [turn for talk in run.talks for turn in talk.public]
+    answered = [turn for turn in turns if turn.response.position]
+    after = Counter(row["after"] for row in tables["agents"] if row["after"]).most_common(2)
     toward: Counter[str] = Counter()
     for row in tables["persuasion"]:
         toward[row["toward"]] += row["weight"]
@@ -423,16 +411,16 @@ def _facts(run: Discussions, tables: Mapping[str, Any], curve: Sequence[Row]) ->
     return {
         "first_agreement": curve[0]["agreement"] if curve else None,
         "last_agreement": curve[-1]["agreement"] if curve else None, "agreed": exits["consensus"] + exits["confidence"],
-        "settled": exits["convergence"], "groupthink_groups": sum(bool(one["groupthink"]) for one in discussed),
-        "judged_groups": sum(one["groupthink"] is not None for one in discussed), "minority": minority,
+        "settled": exits["convergence"], "groupthink_groups": sum(bool(row["groupthink"]) for row in discussed),
+        "judged_groups": sum(row["groupthink"] is not None for row in discussed), "minority": minority,
         "joined": joined, "reason_before": reason.get("before"), "reason_after": reason.get("after"),
         "reason_rising": reason.get("rising"), "reason_groups": reason.get("groups"),
         "people_before": PEOPLE["reason_before"], "people_after": PEOPLE["reason_after"], "spread": spread,
         "spread_n": len(_ratings(run.groups, after=False).keys() & _ratings(run.groups, after=True).keys()),
         "public_turns": len(answered), "asked_again": sum(turn.retried for turn in answered),
-        "not_kept": sum(bool(turn.response.violations) for turn in answered), "said": len(said),
-        "silent": sum(not turn.response.position.strip() for turn in said), "n_arguments": len(tables["arguments"]),
-        "unanswered": sum(not one["answered"] for one in tables["arguments"]),
+        "not_kept": sum(bool(turn.response.violations) for turn in answered), "said": len(turns),
+        "silent": sum(not turn.response.position.strip() for turn in turns), "n_arguments": len(tables["arguments"]),
+        "unanswered": sum(not row["answered"] for row in tables["arguments"]),
         "first_two": [talk.unit for talk in run.groups[:VERBATIM]],
         "held_after": after[0][0] if after and (len(after) == 1 or after[0][1] > after[1][1]) else None,
         "most_toward": max(toward, key=lambda who: (toward[who], who), default=None), "n_moves": sum(toward.values()),
@@ -443,7 +431,7 @@ def _joined(groups: Sequence[Discussion]) -> tuple[int, int]:
     """Those whose stance was in their group's minority before, and how many of them had the majority's after."""
     minority = joined = 0
     for talk in groups:
-        before = {who: said.stance for who, said in talk.before.items() if said.stance}
+        before = {who: response.stance for who, response in talk.before.items() if response.stance}
         most = Counter(before.values()).most_common(2)
         if not most or (len(most) > 1 and most[0][1] == most[1][1]):  # nobody is in the majority of a tie
             continue
@@ -462,68 +450,62 @@ def _ratings(talks: Sequence[Discussion], *, after: bool) -> Rated:
 
 
 def _before_after(talks: Sequence[Discussion]) -> dict[str, Reason]:
-    rankings = [
-        {turn.participant: turn.ranking for turn in _private(talks, after=after) if turn.ranking}
-        for after in (False, True)
-    ]
-    return {
-        stage: deliberative_reason(_ratings(talks, after=after), rankings[after])
-        for stage, after in ((BEFORE, False), (AFTER, True))
-    }
+    def reason(*, after: bool) -> Reason:
+        rankings = {turn.participant: turn.ranking for turn in _private(talks, after=after) if turn.ranking}
+        return deliberative_reason(_ratings(talks, after=after), rankings)
+
+    return {BEFORE: reason(after=False), AFTER: reason(after=True)}
 
 
 def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[Row]:
     """Means over groups that have both, weighted by pairs."""
-    both = [(one[BEFORE], one[AFTER]) for one in groups]
+    both = [(reason[BEFORE], reason[AFTER]) for reason in groups]
     known = [(b.adjusted, a.adjusted, b.pairs) for b, a in both if b.adjusted is not None and a.adjusted is not None]
     pairs = sum(n for *_, n in known)
     if not pairs:
         return []
-    before, after = (sum(one[place] * one[2] for one in known) / pairs for place in (0, 1))
-    direction = {1: "rose", -1: "fell", 0: "same"}[sign(round(after - before, 2)) or 0]
-    rising = sum(a > b for b, a, _ in known)
-    return [
-        {"side": side, "before": before, "after": after, "direction": direction, "groups": len(known), "rising": rising}
-    ]
+    before, after = (sum(group[place] * group[2] for group in known) / pairs for place in (0, 1))
+    return [{
+        "side": side, "before": before, "after": after, "groups": len(known), "rising": sum(a > b for b, a, _ in known),
+        "direction": {1: "rose", -1: "fell", 0: "same"}[sign(round(after - before, 2)) or 0],
+    }]  # fmt: skip
 
 
 def _conformity(run: Discussions, scale: tuple[float, float]) -> list[Row]:
     groups = {who: talk.unit for talk in run.talks for who in talk.participants}
-    own, read = (
+    discussed, read = (
         shallow(conformity(_ratings(talks, after=False), _ratings(talks, after=True), groups, scale))
         for talks in (run.groups, run.controls)
     )
     return [
-        {"measure": name, "discussed": own[name], "read": read[name], "people": PEOPLE.get(name)}
-        for name in MEASURES if own[name] is not None
+        {"measure": name, "discussed": discussed[name], "read": read[name], "people": PEOPLE.get(name)}
+        for name in MEASURES if discussed[name] is not None
     ]  # fmt: skip
 
 
 def _answered(arguments: Sequence[Row]) -> list[Row]:
     """Over all groups: in how many an argument was raised, and how many answered it."""
     rows: dict[str, Row] = {}
-    for one in arguments:
-        row = rows.setdefault(one["id"], {"id": one["id"], "label": one["label"], "groups": 0, "answered": 0})
+    for argument in arguments:
+        row = rows.setdefault(
+            argument["id"], {"id": argument["id"], "label": argument["label"], "groups": 0, "answered": 0}
+        )
         row["groups"] += 1
-        row["answered"] += one["answered"]
+        row["answered"] += argument["answered"]
     return list(rows.values())
 
 
 def _checks(talks: Sequence[Discussion]) -> list[Row]:
     """Checks of the mode that public turns did not keep to, also when asked once more."""
-    said = [turn for talk in talks for turn in talk.spoken if not turn.private and turn.response.position]
-    found = Counter(one.check for turn in said for one in turn.response.violations)
-    return [{"check": name, "n": n} for name, n in sorted(found.items())]
+    turns = [turn for talk in talks for turn in talk.public if turn.response.position]
+    broken = Counter(violation.check for turn in turns for violation in turn.response.violations)
+    return [{"check": name, "n": n} for name, n in sorted(broken.items())]
 
 
 def _models(talks: Sequence[Discussion]) -> dict[str, dict[str, int]]:
     """Who read the rounds, where a model was to."""
-    by = Counter(
-        str(turn.weighed.analysed["by"])
-        for talk in talks
-        for turn in talk.spoken
-        if turn.weighed and turn.weighed.analysed
-    )
+    read = (turn.weighed.analysed for talk in talks for turn in talk.spoken if turn.weighed)
+    by = Counter(str(reading["by"]) for reading in read if reading)
     return {"analyse": dict(by)} if by else {}
 
 
@@ -545,14 +527,15 @@ def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
 
 
 def _line(turn: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Line:
-    said = [words["round"].format(n=turn["round"]), words["private"] if turn["private"] else ""]
-    if turn.get("confidence") is not None:
-        said.append(words["confidence"].format(value=decimals(f"{turn['confidence']:.2f}", language)))
-    text = "\n\n".join(
-        part for part in (turn["position"], turn["reasoning"], *(turn.get("sections") or {}).values()) if part
-    )
-    about = " · ".join(one for one in (*said, str(turn.get("stance") or ""), str(turn.get("model") or "")) if one)
-    return Line(turn["name"], text, turn["participant"], int(turn["turn"]), tuple(turn.get("key_points") or ()), about)
+    sure = "" if turn.get("confidence") is None else decimals(f"{turn['confidence']:.2f}", language)
+    about = (
+        words["round"].format(n=turn["round"]), words["private"] if turn["private"] else "",
+        words["confidence"].format(value=sure) if sure else "", str(turn.get("stance") or ""),
+        str(turn.get("model") or ""),
+    )  # fmt: skip
+    text = "\n\n".join(filter(None, (turn["position"], turn["reasoning"], *(turn.get("sections") or {}).values())))
+    points = tuple(turn.get("key_points") or ())
+    return Line(turn["name"], text, turn["participant"], int(turn["turn"]), points, " · ".join(filter(None, about)))
 
 
 def item_facts(item_id: str, instrument: RoundtableInstrument) -> ItemFacts:
@@ -568,13 +551,12 @@ TABLES = ("positions", "moves", "persuasion", "rounds", "arguments")
 """Written as CSV beside the transcript."""
 
 
-def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
+def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, tables, the decision in four layers by group, and what all discussions gave."""
-    found: Mapping[str, Any] = findings
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
     turns = [
         {**turn["response"], **turn, "name": names.get(turn["participant"], turn["participant"])}
-        for turn in found["turns"]
+        for turn in findings["turns"]
     ]
     return {
         "responses.jsonl": lines(frame),
@@ -582,29 +564,28 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
             {key: value for key, value in turn.items() if key != "response" and (key, value) != ("model", None)}
             for turn in turns
         ],
-        **{f"{name}.csv": _table(found[name]) for name in TABLES},
-        "decisions.json": found["layers"],
+        **{f"{name}.csv": _table(findings[name]) for name in TABLES},
+        "decisions.json": findings["layers"],
         "roundtable.json": {
-            key: value for key, value in found.items() if key not in (*TABLES, "turns", "layers", "flags")
+            key: value for key, value in findings.items() if key not in (*TABLES, "turns", "layers", "flags")
         },
     }
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(
-        [{key: "; ".join(map(str, one)) if isinstance(one, list) else one for key, one in row.items()} for row in rows]
+        [
+            {key: "; ".join(map(str, cell)) if isinstance(cell, list) else cell for key, cell in row.items()}
+            for row in rows
+        ]
     )
 
 
 # --- health -----------------------------------------------------------------------------------------------------------
 
 
-UNPLAYED, GROUPTHINK, SPREAD, SILENT = (
-    "turns_against_the_mode",
-    "groups_with_groupthink",
-    "spread_after_talking",
-    "silent_turns",
-)
+UNPLAYED, GROUPTHINK = "turns_against_the_mode", "groups_with_groupthink"
+SPREAD, SILENT = "spread_after_talking", "silent_turns"
 
 CHECKS = {
     UNPLAYED: OwnCheck(

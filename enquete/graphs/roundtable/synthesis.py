@@ -70,7 +70,7 @@ def said_in_full(
     topic: str, talk: Discussion, names: Mapping[str, str], by_rule: DiscussionSynthesis
 ) -> DiscussionSaid:
     """Of what was said to the group. names: as whom each is told, by id."""
-    turns = [_turn(turn, names) for turn in talk.spoken if not turn.private and turn.response.position.strip()]
+    turns = [_turn(turn, names) for turn in talk.public if turn.response.position.strip()]
     for place, turn in enumerate(turns):
         if sum(map(_length, turns)) <= MOST_CHARS:
             break
@@ -79,10 +79,10 @@ def said_in_full(
 
 
 def _turn(turn: RoundtableTurn, names: Mapping[str, str]) -> TurnSaid:
-    said = turn.response
+    response = turn.response
     return TurnSaid(
-        turn=turn.turn, round=turn.round, who=names.get(turn.participant, turn.participant), position=said.position,
-        points=said.key_points, reasons=said.reasoning,
+        turn=turn.turn, round=turn.round, who=names.get(turn.participant, turn.participant), position=response.position,
+        points=response.key_points, reasons=response.reasoning,
     )  # fmt: skip
 
 
@@ -93,9 +93,9 @@ def _length(turn: TurnSaid) -> int:
 def _prompt(data: DiscussionSaid, language: Language) -> str:
     words = in_language(_WORDS, language)
     lines = "\n".join(
-        f"[{one.turn}] ({one.round}) {one.who}: "
-        f"{' '.join(part for part in (one.position, *one.points, one.reasons) if part)}"
-        for one in data.turns
+        f"[{turn.turn}] ({turn.round}) {turn.who}: "
+        f"{' '.join(part for part in (turn.position, *turn.points, turn.reasons) if part)}"
+        for turn in data.turns
     )
     return "\n\n".join(
         [words["task"].format(topic=data.topic), f"{words['said']}:\n{fence('discussion', lines)}", words["rules"]]
@@ -103,7 +103,7 @@ def _prompt(data: DiscussionSaid, language: Language) -> str:
 
 
 def _schema(data: DiscussionSaid) -> dict[str, JsonValue]:
-    number: JsonValue = {"type": "integer", "enum": [one.turn for one in data.turns]}
+    number: JsonValue = {"type": "integer", "enum": [turn.turn for turn in data.turns]}
     point = closed_object({"text": {"type": "string"}, "turns": {"type": "array", "items": number, "minItems": 1}})
     points: JsonValue = {"type": "array", "items": point, "maxItems": MOST_POINTS}
     texts: dict[str, JsonValue] = {name: {"type": "string"} for name in ("evolution", "conclusion", "recommendation")}
@@ -113,11 +113,11 @@ def _schema(data: DiscussionSaid) -> dict[str, JsonValue]:
 
 def _checked(data: DiscussionSaid, made: DiscussionSynthesis) -> DiscussionSynthesis | None:
     """Points without a turn that there was are left out; one without a conclusion is not used."""
-    there = {one.turn for one in data.turns}
+    there = {turn.turn for turn in data.turns}
 
     def borne(points: list[Point]) -> list[Point]:
-        kept = [one.model_copy(update={"turns": [turn for turn in one.turns if turn in there]}) for one in points]
-        return [one for one in kept if one.turns and one.text.strip()][:MOST_POINTS]
+        kept = [point.model_copy(update={"turns": [turn for turn in point.turns if turn in there]}) for point in points]
+        return [point for point in kept if point.turns and point.text.strip()][:MOST_POINTS]
 
     if not made.conclusion.strip():
         return None
@@ -176,23 +176,18 @@ def claims(
 ) -> Iterator[KeyPoint]:
     """Of everything that was said to the group. names, memories: of participants, by id. A citation that names no one
     claim stands with each of its answer."""
-    for turn in talk.spoken:
-        if turn.private:
-            continue
-        heard = [
-            one
-            for one in talk.spoken
-            if not one.private and one.turn < turn.turn and one.participant != turn.participant
-        ]
+    public = talk.public
+    for turn in public:
+        heard = [other for other in public if other.turn < turn.turn and other.participant != turn.participant]
         known = _Known(turn, heard, names, memories.get(turn.participant) or "", documents)
-        cited = [(text, known.of_citation(text)) for text in turn.response.citations]
+        cited = [known.of_citation(text) for text in turn.response.citations]
         for text in turn.response.key_points or [turn.response.position]:
             if not text.strip():
                 continue
-            own = [support for said, support in cited if _shares(text, said)] or [support for _, support in cited]
+            meant = [support for support in cited if _shares(text, support.said)] or cited
             yield KeyPoint(
                 turn=turn.turn, participant=turn.participant, round=turn.round, claim=text,
-                rests_on=tuple(dict.fromkeys((*own, *known.of_claim(text)))),
+                rests_on=tuple(dict.fromkeys((*meant, *known.of_claim(text)))),
             )  # fmt: skip
 
 
@@ -205,30 +200,25 @@ class _Known:
     ):  # fmt: skip
         self.heard, self.names = heard, names
         self.posts = [_MARK.sub("", line) for line in memory.splitlines() if line.startswith("-")]
-        self.passages = [(one.title, part) for one in documents for part in _SENTENCE.split(one.text) if part.strip()]
+        self.passages = [(d.title, part) for d in documents for part in _SENTENCE.split(d.text) if part.strip()]
         self.documents = documents
 
-    def of_citation(self, said: str) -> Support:
+    def of_citation(self, citation: str) -> Support:
         """By what it names, else by its words; a source of its own where nothing here has them."""
-        for one in self.documents:
-            if one.title.casefold() in said.casefold():
-                passage = next(
-                    (part for title, part in self.passages if title == one.title and _shares(said, part)), ""
-                )
-                return Support(kind="document", said=said, where=one.title, text=_short(passage))
+        for document in self.documents:
+            if document.title.casefold() in citation.casefold():
+                parts = (part for title, part in self.passages if title == document.title and _shares(citation, part))
+                return Support(kind="document", said=citation, where=document.title, text=_short(next(parts, "")))
         for turn in reversed(self.heard):
             name, number = self.names.get(turn.participant, ""), rf"(?:Participant|Teilnehmer\w*) {turn.number}"
-            if re.search(rf"\b(?:{re.escape(name)}|{number})\b" if name else rf"\b{number}\b", said):
-                return Support(kind="turn", said=said, where=str(turn.turn), text=_short(turn.response.position))
-        if url := _URL.search(said):
-            return Support(kind="source", said=said, where=url[0])
-        found = next(self._by_words(said), None)
-        return found.model_copy(update={"said": said}) if found else Support(kind="source", said=said)
+            if re.search(rf"\b(?:{re.escape(name)}|{number})\b" if name else rf"\b{number}\b", citation):
+                return Support(kind="turn", said=citation, where=str(turn.turn), text=_short(turn.response.position))
+        if url := _URL.search(citation):
+            return Support(kind="source", said=citation, where=url[0])
+        support = next(self.of_claim(citation), None)
+        return support.model_copy(update={"said": citation}) if support else Support(kind="source", said=citation)
 
     def of_claim(self, text: str) -> Iterator[Support]:
-        yield from self._by_words(text)
-
-    def _by_words(self, text: str) -> Iterator[Support]:
         """The first passage of each kind that has its words."""
         for post in self.posts:
             if _shares(text, post):
@@ -239,9 +229,9 @@ class _Known:
                 yield Support(kind="document", where=title, text=_short(part))
                 break
         for turn in self.heard:
-            said = next((one for one in (turn.response.position, *turn.response.key_points) if _shares(text, one)), "")
-            if said:
-                yield Support(kind="turn", where=str(turn.turn), text=_short(said))
+            claims_made = (turn.response.position, *turn.response.key_points)
+            if passage := next((claim for claim in claims_made if _shares(text, claim)), ""):
+                yield Support(kind="turn", where=str(turn.turn), text=_short(passage))
                 break
 
 

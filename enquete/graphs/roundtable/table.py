@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn
 from enquete.graphs.roundtable.instrument import CONSIDERATION, PREFERENCES, RoundtableInstrument
 from enquete.graphs.roundtable.modes import (
-    NOTHING,
     STANCES,
     CheckedResponse,
     Context,
@@ -94,8 +93,8 @@ def key_points(context: Context, upto: int) -> str:
     lines = []
     for number, voices in sorted(context.rounds.items()):
         for voice in voices if number <= upto else ():
-            said = voice.response
-            points = "; ".join(said.key_points[:MOST_POINTS]) or " ".join(said.position.split()) or "–"
+            response = voice.response
+            points = "; ".join(response.key_points[:MOST_POINTS]) or " ".join(response.position.split()) or "–"
             lines.append(f"{number}. {voice.label}: {points}")
     return "\n".join(lines)
 
@@ -156,15 +155,12 @@ def _response(heard: Mapping[str, Answer]) -> Response:
         confidence = raw / PERCENT if TWICE < raw <= PERCENT else min(max(raw, 0.0), SURE)
     stance = heard["stance"].data if "stance" in heard else ""
     stance = stance.get("mode") if isinstance(stance, dict) else stance
-    points, citations = (
-        () if NOTHING.fullmatch(told.strip()) else tuple(entries(told))
-        for told in (text.get(name, "") for name in ("key_points", "citations"))
-    )
+    points, citations = (tuple(entries(text.get(name, ""))) for name in ("key_points", "citations"))
     return Response(
         position=text.get("position", ""), reasoning=text.get("reasoning", ""), confidence=confidence,
-        raw_confidence=raw if outside else None, stance=next((one for one in STANCES if one == stance), ""),
+        raw_confidence=raw if outside else None, stance=next((known for known in STANCES if known == stance), ""),
         key_points=points, citations=citations,
-        sections={name: said for name, said in text.items() if name not in FIXED or name == "moved_by"},
+        sections={name: words for name, words in text.items() if name not in FIXED or name == "moved_by"},
     )  # fmt: skip
 
 
@@ -184,7 +180,14 @@ class DiscussionTable:
 
     @property
     def question(self) -> str:
-        return self.settings.question or self.instrument.question.in_(self.interview_context.language)
+        return self.settings.question or self.instrument.question.in_(self.language)
+
+    @property
+    def language(self) -> Language:
+        return self.interview_context.language
+
+    def _name(self, who: str) -> str:
+        return self.interview_context.participant(who).name
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -194,23 +197,9 @@ class DiscussionTable:
     @cached_property
     def roles(self) -> Mapping[str, str]:
         """participant → the role that it plays in all rounds."""
-        people, settings, key = (
-            self.shown.participants,
-            self.settings,
-            (self.interview_context.arm.draw_seed, self.shown.unit),
-        )
-        seats = (
-            TableSeat(
-                who,
-                at,
-                len(people),
-                self.interview_context.participant(who).name,
-                settings.perspectives,
-                settings.explicit,
-                key,
-            )
-            for at, who in enumerate(people)
-        )
+        people, key = self.shown.participants, (self.interview_context.arm.draw_seed, self.shown.unit)
+        perspectives = self.settings.perspectives, self.settings.explicit
+        seats = (TableSeat(who, at, len(people), self._name(who), *perspectives, key) for at, who in enumerate(people))
         return {seat.participant: self.mode.role_of(seat) for seat in seats}
 
     # --- what is shown -----------------------------------------------------------------------------------------------
@@ -220,7 +209,7 @@ class DiscussionTable:
         the mode goes one after the other also what was said in this one."""
         private = is_private(asked, self.talk)
         listens = not private or asked.round > PRIVATE
-        seen = [turn for turn in self.shown.spoken if not turn.private] if listens else []
+        seen = self.shown.public if listens else []
         told = [turn for turn in self.shown.remarks if turn.turn < asked.turn or self.talk.reads] if listens else []
         rounds = dict[int, tuple[Voice, ...]]()
         now: list[Voice] = []
@@ -230,8 +219,8 @@ class DiscussionTable:
             elif self.mode.order == "sequential" and turn.round == asked.round and turn.turn < asked.turn:
                 now.append(self._voice(turn))
         known = Context(
-            asked.participant, self.roles.get(asked.participant, ""), self.interview_context.language, self.instrument,
-            rounds, tuple(now), {turn.round: turn.answer for turn in told},
+            asked.participant, self.roles.get(asked.participant, ""), self.language, self.instrument, rounds,
+            tuple(now), {turn.round: turn.answer for turn in told},
         )  # fmt: skip
         shown = self.mode.transform_context(known)
         summary = summary_name(self.shown.unit, self.shown.held + 1 if self.talk.reads else asked.round)
@@ -246,18 +235,17 @@ class DiscussionTable:
 
     def _voice(self, turn: RoundtableTurn) -> Voice:
         role = self.mode.roles.get(turn.role)
-        title = role.label.in_(self.interview_context.language) if role and len(self.mode.roles) > 1 else ""
-        name = self.interview_context.participant(turn.participant).name
-        return Voice(turn.participant, turn.number, turn.role, turn.response, name, title)
+        title = role.label.in_(self.language) if role and len(self.mode.roles) > 1 else ""
+        return Voice(turn.participant, turn.number, turn.role, turn.response, self._name(turn.participant), title)
 
     def rendered(self, context: Context) -> tuple[tuple[str, str], ...]:
-        return rendered(context, self.mode.titles(self.interview_context.language))
+        return rendered(context, self.mode.titles(self.language))
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
     def block(self, asked: Asked) -> Block:
-        context, language, words = self.context(asked), self.interview_context.language, self.instrument
-        private = is_private(asked, self.talk)
+        language, words, private = self.language, self.instrument, is_private(asked, self.talk)
+        context, who = self.context(asked), self.interview_context.participant(asked.participant)
         if private:
             told = words.instruction
             text = told.before if asked.round == PRIVATE else told.control if self.talk.reads else told.after
@@ -268,51 +256,49 @@ class DiscussionTable:
             instruction = self.mode.told(context, self.question)
             items = public_form(words, self.mode, self.roles[asked.participant], asked.round == 1, language)
         return Block(
-            key=self.interview_context.key(
-                asked.participant, "turn", session=self.talk.unit, round=asked.round, turn=asked.turn
-            ),
+            key=self.interview_context.key(who.id, "turn", session=self.talk.unit, round=asked.round, turn=asked.turn),
             instruction=instruction,
             items=items,
-            quoted=(*((one.title, one.text) for one in self.settings.documents), *self.rendered(context)),
+            quoted=(*((d.title, d.text) for d in self.settings.documents), *self.rendered(context)),
             in_order=words.in_order or not private,
-            by_person=self.settings.seats_person(self.interview_context.participant(asked.participant)),
-            models=self.settings.models_of(self.interview_context.participant(asked.participant)),
+            by_person=self.settings.seats_person(who),
+            models=self.settings.models_of(who),
         )
 
-    def again(self, block: Block, said: str, violations: Sequence[Violation]) -> Block:
+    def again(self, block: Block, answer: str, violations: Sequence[Violation]) -> Block:
         """The same turn once more, with what was expected and what was found in one's own answer."""
-        words, language = self.instrument, self.interview_context.language
-        wanted = "\n".join(f"- {self._wanted(one)}" for one in violations)
+        words, language = self.instrument, self.language
+        wanted = "\n".join(f"- {self._wanted(violation)}" for violation in violations)
         return block.model_copy(
             update={
                 "key": block.key._replace(part="again"),
                 "instruction": f"{block.instruction}\n\n{words.instruction.again.in_(language)}\n{wanted}",
                 "items": tuple(item.model_copy(update={"id": AGAIN + item.id}) for item in block.items),
-                "quoted": (*block.quoted, *(((words.headings.answer.in_(language), said),) if said else ())),
+                "quoted": (*block.quoted, *(((words.headings.answer.in_(language), answer),) if answer else ())),
             }
         )
 
-    def _wanted(self, one: Violation) -> str:
-        words, language = self.instrument, self.interview_context.language
-        own = {name: text.in_(language) for name, text in words.items if isinstance(text, Text)}
-        part = {**own, **self.mode.titles(language)}.get(one.part, one.part)
+    def _wanted(self, violation: Violation) -> str:
+        words, language = self.instrument, self.language
+        labels = {name: text.in_(language) for name, text in words.items if isinstance(text, Text)}
+        part = {**labels, **self.mode.titles(language)}.get(violation.part, violation.part)
         stances = {str(option.value): option.label for option in words.stance_options(language)}
-        expected, actual = (stances.get(said, said) for said in (one.expected, one.actual))
-        text: str = getattr(words.broken, one.check).in_(language)
+        expected, actual = (stances.get(stance, stance) for stance in (violation.expected, violation.actual))
+        text: str = getattr(words.broken, violation.check).in_(language)
         return text.replace("{part}", part).replace("{expected}", expected).replace("{actual}", actual or "–")
 
     # --- what was answered -------------------------------------------------------------------------------------------
 
-    def turn(self, asked: Asked, said: Utterance) -> RoundtableTurn:
+    def turn(self, asked: Asked, utterance: Utterance) -> RoundtableTurn:
         """An answer as a turn, with what it does not keep to."""
         private, context = is_private(asked, self.talk), self.context(asked)
-        heard = {plain(answer.item): answer for answer in said.answers if answer.status in RESPONDED}
-        missing = tuple(plain(answer.item) for answer in said.answers if answer.status not in RESPONDED)
+        heard = {plain(answer.item): answer for answer in utterance.answers if answer.status in RESPONDED}
+        missing = tuple(plain(answer.item) for answer in utterance.answers if answer.status not in RESPONDED)
         response, violations = _response(heard), tuple[Violation, ...]()
-        if said.text and private:
+        if utterance.text and private:
             held = CheckedResponse(response, context, "", (), missing, first=True)
             violations = (*required(held), *confidence_range(held))
-        elif said.text:  # a refusal or a fault is a gap of its own, and breaks no rule of the mode
+        elif utterance.text:  # a refusal or a fault is a gap of its own, and breaks no rule of the mode
             violations = self.mode.validate_response(response, context, missing)
         rated = {
             item.removeprefix(f"{CONSIDERATION}/"): answer.value
@@ -321,7 +307,7 @@ class DiscussionTable:
         }
         ranked = heard[PREFERENCES].data if PREFERENCES in heard else None
         return RoundtableTurn(
-            turn=asked.turn, participant=asked.participant, round=asked.round, **said.kept,
+            turn=asked.turn, participant=asked.participant, round=asked.round, **utterance.kept,
             role=self.roles.get(asked.participant, ""), number=self.numbers.get(asked.participant, 0), private=private,
             response=response.model_copy(update={"violations": violations}), ratings=rated,
             ranking=tuple(map(str, ranked)) if isinstance(ranked, list) else (),

@@ -48,7 +48,7 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
     shape = alt.Shape(
         "label:N", scale=alt.Scale(domain=shown, range=[SHAPES[i % len(SHAPES)] for i in range(len(shown))])
     )
-    middle = pd.DataFrame({"at": [(one["scale_min"] + one["scale_max"]) / 2 for one in (wish, expectation)]})
+    middle = pd.DataFrame({"at": [(scale["scale_min"] + scale["scale_max"]) / 2 for scale in (wish, expectation)]})
     across = data.chart(middle.iloc[:1]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y=alt.Y("at:Q"))
     down = data.chart(middle.iloc[1:]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
     base = data.chart(rows).encode(color=colour)
@@ -72,9 +72,9 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
         for at, expected in ((expectation["scale_max"], "expected"), (expectation["scale_min"], "unexpected"))
         for up, wished in ((wish["scale_max"], "wished"), (wish["scale_min"], "feared"))
     )
-    for (at, wished), own in corners.groupby(["expectation", "up"]):
+    for (at, wished), corner in corners.groupby(["expectation", "up"]):
         aligned: Literal["left", "right"] = "right" if at == expectation["scale_max"] else "left"
-        text = data.chart(own).mark_text(align=aligned, dy=-10 if wished == "wished" else 10, color=MUTED)
+        text = data.chart(corner).mark_text(align=aligned, dy=-10 if wished == "wished" else 10, color=MUTED)
         layers.append(text.encode(x=x, y=y, text=alt.Text("said:N")))
     layers.append(base.mark_point(size=170).encode(x=x, y=y, shape=shape))
     return alt.layer(*layers).properties(height=SIDE)
@@ -85,7 +85,7 @@ def _centroids(data: ChartData, wish: str, expectation: str) -> pd.DataFrame:
     groups = data.frame("groups", told=("scenario", "dimension", "group", "mean", "n"))
     if groups.empty:
         return groups
-    wished, expected = (groups[groups["dimension_id"].eq(one)] for one in (wish, expectation))
+    wished, expected = (groups[groups["dimension_id"].eq(dimension)] for dimension in (wish, expectation))
     both = wished.merge(expected, on=["scenario_id", "group_id"], suffixes=("", "_expected"))
     links = dict(data.frame("scenarios")[["scenario", "link"]].to_numpy())
     return both.assign(
@@ -98,19 +98,15 @@ def ratings(data: ChartData) -> alt.TopLevelMixin:
     """A row a dimension: means of all agents with their interval, and beside them a matrix of all and every group.
 
     Without groups of at least five agents the means alone, two dimensions beside one another."""
-    rows = data.frame(
-        "ratings",
-        "n > 0",
-        order=("dimension", "scenario"),
-        told=("scenario", "dimension", "mean", "mean_low_to_mean_high", "n_of_n_total"),
-    )
+    told = ("scenario", "dimension", "mean", "mean_low_to_mean_high", "n_of_n_total")
+    rows = data.frame("ratings", "n > 0", order=("dimension", "scenario"), told=told)
     groups = data.frame("groups", order=("-n",), told=("scenario", "dimension", "group", "mean", "n"))
     scales = data.frame("dimensions").set_index("dimension")
     data.note(data.tell(N_("tick: all agents; band: 95% interval for all scenarios of a dimension at once")))
     if groups.empty:
         panels = [
-            _means(data, own, scales.loc[one], named=not place % PANELS).properties(width=beside(PANELS))
-            for place, (one, own) in enumerate(rows.groupby("dimension_id", sort=False))
+            _means(data, cells, scales.loc[dimension], named=not place % PANELS).properties(width=beside(PANELS))
+            for place, (dimension, cells) in enumerate(rows.groupby("dimension_id", sort=False))
         ]
         return alt.concat(*panels, columns=PANELS, spacing=20)
     alike = scales["scale_min"].nunique() == scales["scale_max"].nunique() == 1
@@ -118,21 +114,22 @@ def ratings(data: ChartData) -> alt.TopLevelMixin:
     title = data.label("ratings", "mean") if alike else data.tell(N_("mean, as a part of the scale"))
     room, lines = WIDTH - MEANS - 50 - WIDER * min(LABEL, max(map(width, rows["scenario"]))), []
     for cells in by_group(data, rows, groups, room):
-        for place, (one, means) in enumerate(rows.groupby("dimension_id", sort=False)):
-            scale, own = scales.loc[one], cells[cells["dimension_id"].eq(one)]
+        for place, (axis, means) in enumerate(rows.groupby("dimension_id", sort=False)):
+            scale, shown = scales.loc[axis], cells[cells["dimension_id"].eq(axis)]
             if not alike:
-                own = own.assign(shade=(own["mean"] - scale["scale_min"]) / (scale["scale_max"] - scale["scale_min"]))
+                least, most = scale["scale_min"], scale["scale_max"]
+                shown = shown.assign(shade=(shown["mean"] - least) / (most - least))
             bare = alt.Y("scenario_id:N", scale=alt.Scale(domain=means["scenario_id"].tolist()), axis=None)
-            told = matrix(data, own, bare, room, low, high, title, headed=not place).properties(height=alt.Step(26))
-            lines.append(alt.hconcat(_means(data, means, scale).properties(width=MEANS, height=alt.Step(26)), told))
+            map_ = matrix(data, shown, bare, room, low, high, title, headed=not place).properties(height=alt.Step(26))
+            lines.append(alt.hconcat(_means(data, means, scale).properties(width=MEANS, height=alt.Step(26)), map_))
     return alt.vconcat(*lines, spacing=16)
 
 
-def _means(data: ChartData, own: pd.DataFrame, scale: Any, *, named: bool = True) -> alt.LayerChart | alt.FacetChart:
-    names = data.names(own, "scenario")
+def _means(data: ChartData, cells: pd.DataFrame, scale: Any, *, named: bool = True) -> alt.LayerChart | alt.FacetChart:
+    names = data.names(cells, "scenario")
     y = names if named else alt.Y(names["shorthand"], scale=names["scale"], axis=None)
     at = whole("mean", scale["scale_min"], scale["scale_max"], scale["label"])
-    base, ends = data.chart(own).encode(y=y), "isValid(datum.mean_low) && isValid(datum.mean_high)"
+    base, ends = data.chart(cells).encode(y=y), "isValid(datum.mean_low) && isValid(datum.mean_high)"
     band = base.transform_filter(ends).mark_rule(strokeWidth=10, color=PALE[COLOURS[0]], point=False)
     ticks = base.mark_tick(thickness=1.5, size=18, opacity=1, color=INK).encode(x=at)
     return alt.layer(band.encode(x=along(at, "mean_low"), x2=alt.X2("mean_high:Q")), ticks)

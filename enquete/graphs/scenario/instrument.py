@@ -3,7 +3,7 @@ question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StrictInt, field_validator
@@ -70,8 +70,8 @@ DimensionId = Annotated[Line, AfterValidator(_not_open), AfterValidator(identifi
 def _scales_by_dimension() -> dict[str, object]:
     """As the file names them; dimensions stand after the scenarios or before."""
     listed = current().document.get("dimensions")
-    found = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list | tuple) else []
-    return {str(one.get("dimension_id")): one.get("scale") for one in found}
+    entries = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list | tuple) else []
+    return {str(entry.get("dimension_id")): entry.get("scale") for entry in entries}
 
 
 class Scenario(Part):
@@ -86,11 +86,11 @@ class Scenario(Part):
     @classmethod
     def _on_the_dimensions(cls, human: dict[str, Human] | None) -> dict[str, Human] | None:
         scales = _scales_by_dimension()
-        for dimension, one in (human or {}).items() if scales else ():
+        for dimension, answer in (human or {}).items() if scales else ():
             if dimension not in scales:
                 raise wrong(f"{shown(dimension)} is no dimension{suggestion(dimension, list(scales))}")
             try:
-                on_scale(one, points_of(scales[dimension], DEFAULT_SCALE))
+                on_scale(answer, points_of(scales[dimension], DEFAULT_SCALE))
             except PydanticCustomError as error:
                 raise wrong(f"{dimension}: {error.message()}") from None
         return human
@@ -136,10 +136,8 @@ class ScenarioInstrument(Instrument):
                 part["description"] = asked
             elif asked:
                 part.update(asked)  # twice the question: a problem, told as such
-            if not any(f"label{end}" in part for end in ("", "_de", "_en")) and isinstance(
-                part.get("dimension_id"), str
-            ):
-                name = part["dimension_id"]
+            name = part.get("dimension_id")
+            if isinstance(name, str) and not any(f"label{end}" in part for end in ("", "_de", "_en")):
                 part["label"] = names[name] = NAMES.get(name) or in_every_language(spelled(name))
         if names:
             draft.read_as("dimensions[].label", names)
@@ -173,10 +171,8 @@ class ScenarioInstrument(Instrument):
     def introduction(self, scenario_id: str, language: Language) -> str:
         """What stands above the questions: the instruction and the scenario's name and text."""
         scenario = self.scenario(scenario_id)
-        text = tell(_SCENARIO, language).format(
-            label=scenario.label.in_(language), text=scenario.description.in_(language)
-        )
-        return f"{self.instruction.in_(language)}\n\n{text}"
+        label, text = scenario.label.in_(language), scenario.description.in_(language)
+        return f"{self.instruction.in_(language)}\n\n{tell(_SCENARIO, language).format(label=label, text=text)}"
 
     def scenario(self, scenario_id: str) -> Scenario:
         """KeyError for an unknown id."""
@@ -192,8 +188,9 @@ class ScenarioInstrument(Instrument):
     def dimension_for(self, role: Role) -> str | None:
         """Id of the dimension with that role, else of that id unless it has another role; None where there is
         neither."""
-        by_role = _first(self.dimensions, lambda d: d.role == role)
-        return by_role or _first(self.dimensions, lambda d: d.role is None and d.dimension_id == role)
+        by_role = (d.dimension_id for d in self.dimensions if d.role == role)
+        by_name = (d.dimension_id for d in self.dimensions if d.role is None and d.dimension_id == role)
+        return next(by_role, None) or next(by_name, None)
 
     def _rating_item(self, scenario_id: str, dimension: ScenarioDimension, language: Language) -> Item:
         scale = self.scale_of(dimension.dimension_id)
@@ -205,10 +202,6 @@ class ScenarioInstrument(Instrument):
             minimum=scale.min,
             maximum=scale.max,
         )
-
-
-def _first(dimensions: Sequence[ScenarioDimension], wanted: Callable[[ScenarioDimension], bool]) -> str | None:
-    return next((dimension.dimension_id for dimension in dimensions if wanted(dimension)), None)
 
 
 # --- a draft ----------------------------------------------------------------------------------------------------------
@@ -265,14 +258,14 @@ def draft(material: Material) -> Mapping[str, str]:
         }  # fmt: skip
         told = {language: TOLD[material.plan][language].format(**words[language]) for language in LANGUAGES}
         slot = Slot(f"scenario/s{place}", WANTED, told["de"], told["en"], "text", theme)
-        said = material.write(slot)
+        scenario = material.write(slot)
         labels = material.labels(theme).keys() & (material.labels(axis) if axis else material.labels(theme)).keys()
         label = pair({language: LABEL[material.plan][language].format(**words[language]) for language in labels})
         more = "; say what it means for those asked" if material.author == RULE else ""
         axes = f"“{axis.label}”" if axis else "the plan"
         lines.append(
-            f"  # from: axes {axes} and “{theme.label}”; {said.source}{more}\n"
-            f"  - scenario_id: s{place}\n    label: {label}\n    description: {said.inline}\n"
+            f"  # from: axes {axes} and “{theme.label}”; {scenario.source}{more}\n"
+            f"  - scenario_id: s{place}\n    label: {label}\n    description: {scenario.inline}\n"
         )
     text = head(material, "scenario", "Szenarien", "Scenarios")
     return {"scenario.yaml": f"{text}scenarios:\n{''.join(lines)}\n{RATED}"}

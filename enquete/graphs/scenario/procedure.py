@@ -30,11 +30,11 @@ class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
     def __init__(self, instrument: ScenarioInstrument, settings: NoSettings, language: Language):
         super().__init__(instrument, settings, language)
         self._asked = {
-            one.scenario_id: (
-                instrument.introduction(one.scenario_id, language),
-                instrument.scenario_items(one.scenario_id, language),
+            scenario.scenario_id: (
+                instrument.introduction(scenario.scenario_id, language),
+                instrument.scenario_items(scenario.scenario_id, language),
             )
-            for one in instrument.scenarios
+            for scenario in instrument.scenarios
         }  # alike for all agents
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
@@ -50,13 +50,10 @@ class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
         them."""
         if context.arm.id != context.main_arm or self.instrument.open_question is None:
             return "end"
-        said = await self._statements(context)
-        open_ = [scenario for scenario in said if context.pinned(themes_of(scenario)) is None]
-        ended = await asyncio.gather(*(self._code(scenario, said[scenario], context) for scenario in open_))
-        for outcome in ("failed", "short"):
-            if outcome in ended:
-                return "failed" if outcome == "failed" else "short"
-        return "end"
+        statements = await self._statements(context)
+        open_ = [scenario for scenario in statements if context.pinned(themes_of(scenario)) is None]
+        ended = await asyncio.gather(*(self._code(scenario, statements[scenario], context) for scenario in open_))
+        return "failed" if "failed" in ended else "short" if "short" in ended else "end"
 
     async def _code(self, scenario: str, statements: Sequence[Statement], context: InterviewContext) -> Outcome:
         most = self.instrument.max_themes
@@ -68,12 +65,12 @@ class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
 
     async def _statements(self, context: InterviewContext) -> dict[str, list[Statement]]:
         """Answers in words by scenario, each scenario of the instrument present."""
-        said: dict[str, list[Statement]] = {scenario.scenario_id: [] for scenario in self.instrument.scenarios}
+        statements: dict[str, list[Statement]] = {scenario.scenario_id: [] for scenario in self.instrument.scenarios}
         async for key, given in context.answers(arm=context.main_arm):
             scenario, _, question = given.item.rpartition("/")
             if question == OPEN and given.text:
-                said[scenario].append(Statement(id=f"{key.participant}|{given.item}", text=given.text))
-        return said
+                statements[scenario].append(Statement(id=f"{key.participant}|{given.item}", text=given.text))
+        return statements
 
     def plan(self, context: InterviewContext) -> Plan:
         """How many calls code the open answers depends on their length: at most one an answer, and a merge."""
@@ -161,12 +158,12 @@ class PlantedRatings:
     @cached_property
     def known(self) -> Mapping[str, str]:
         """The planted scenario that each of the instrument's is, by id; every one of them once."""
-        found: dict[str, str] = {}
+        scores: dict[str, str] = {}
         for name, label in self.labels.items():
             planted = self.truth.recognised(f"{name} {label.in_('de')} {label.in_('en')}")
-            if planted and planted not in found.values():
-                found[name] = planted
-        return found
+            if planted and planted not in scores.values():
+                scores[name] = planted
+        return scores
 
     def centre(self, kind: str, scenario: str, dimension: str) -> float:
         """A type's position on one dimension of one scenario."""
@@ -179,8 +176,8 @@ class PlantedRatings:
 
     def position(self, who: Participant, scenario: str, dimension: str, seed: int) -> float:
         """An agent's position on one dimension of one scenario, −1 … 1 and a little beyond: type plus own deviation."""
-        own = PERSON_SD * normal(seed, METHODOLOGY, scenario, dimension, persona_hash(who))
-        return self.centre(type_of(who, self.pack), scenario, dimension) + own
+        noise = PERSON_SD * normal(seed, METHODOLOGY, scenario, dimension, persona_hash(who))
+        return self.centre(type_of(who, self.pack), scenario, dimension) + noise
 
     def _answer(self, who: Participant, item: Item, language: Language, seed: int) -> Answer:
         scenario, _, dimension = item.id.rpartition("/")

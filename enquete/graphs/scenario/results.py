@@ -58,7 +58,7 @@ def analyse(
             rated.table,
             context.groups_of(frame),
             items=rated.item,
-            ends={one: rated.ends[one[1]] for one in rated.table.columns.tolist()},
+            ends={key: rated.ends[key[1]] for key in rated.item},
         ),
         **open_answers(rows, instrument, context),
     }
@@ -85,7 +85,7 @@ class Ratings:
     @classmethod
     def of(cls, rows: pd.DataFrame, instrument: ScenarioInstrument, language: Language) -> Ratings:
         named = [(s.scenario_id, d.dimension_id) for s, d in product(instrument.scenarios, instrument.dimensions)]
-        table = wide(rows, ["/".join(one) for one in named], people=rows["participant"].unique())
+        table = wide(rows, ["/".join(key) for key in named], people=rows["participant"].unique())
         table.columns = pd.MultiIndex.from_tuples(named, names=["scenario", "dimension"])
         return cls(table, instrument, language)
 
@@ -125,25 +125,25 @@ class Ratings:
     def described(self) -> list[Row]:
         """Every scenario on every dimension, with the interval that holds for all scenarios of the dimension at
         once."""
-        found = []
+        ratings = []
         for dimension, (low, high) in self.ends.items():
             table = self.of_dimension(dimension)
-            known = {scenario: describe(table[scenario].to_numpy(), low, high) for scenario in table}
-            counts = [one.n for one in known.values()]
+            counts, n_total = table.notna().sum(), len(table)
             intervals = selected_intervals(counts, table.mean(), table.std(), ends=(low, high)).to_dict("records")
-            ranks = friedman(table.to_numpy()).mean_ranks or [None] * len(known)
-            for (scenario, one), ends, rank in zip(known.items(), intervals, ranks, strict=True):
-                found.append({
-                    "scenario": scenario, "dimension": dimension, "item": f"{scenario}/{dimension}", "n": one.n,
-                    "n_total": len(table), "mean": one.mean, "mean_low": ends["low"], "mean_high": ends["high"],
-                    "median": one.median,
-                    "sd": one.sd, "iqr": one.iqr, "agreement": one.agreement, "bimodality": one.bimodality,
-                    "mean_rank": rank,
-                    "spread": opinions(frequencies(table[scenario].to_numpy(), low, high)),
-                    "side": _side(one.n, ends["low"], ends["high"], (low + high) / 2),
+            ranks = friedman(table.to_numpy()).mean_ranks or [None] * len(intervals)
+            for scenario, ends, rank in zip(table, intervals, ranks, strict=True):
+                given = table[scenario].to_numpy()
+                stats = describe(given, low, high)
+                ratings.append({
+                    "scenario": scenario, "dimension": dimension, "item": f"{scenario}/{dimension}", "n": stats.n,
+                    "n_total": n_total, "mean": stats.mean, "mean_low": ends["low"], "mean_high": ends["high"],
+                    "median": stats.median, "sd": stats.sd, "iqr": stats.iqr, "agreement": stats.agreement,
+                    "bimodality": stats.bimodality, "mean_rank": rank,
+                    "spread": opinions(frequencies(given, low, high)),
+                    "side": _side(stats.n, ends["low"], ends["high"], (low + high) / 2),
                     "scale_min": low, "scale_max": high,
                 })  # fmt: skip
-        return found
+        return ratings
 
     def distribution(self) -> Iterator[Row]:
         for (scenario, dimension), item in self.item.items():
@@ -158,32 +158,32 @@ class Ratings:
     @cached_property
     def pairs(self) -> list[Row]:
         """Every two scenarios on a dimension, p by Holm over its pairs."""
-        found = []
+        tests = []
         for dimension in self.ends:
-            for one in pairwise_wilcoxon(self.of_dimension(dimension)):
-                test = one.test
+            for pair in pairwise_wilcoxon(self.of_dimension(dimension)):
+                test = pair.test
                 higher = "second" if (test.mean_change or 0) > 0 else "first"
-                verdict = None if one.p_holm is None else higher if one.p_holm < LEVEL else "neither"
-                found.append({
-                    "dimension": dimension, "first": one.first, "second": one.second, "n": test.n,
+                verdict = None if pair.p_holm is None else higher if pair.p_holm < LEVEL else "neither"
+                tests.append({
+                    "dimension": dimension, "first": pair.first, "second": pair.second, "n": test.n,
                     "n_total": len(self.table), "mean_change": test.mean_change, "hodges_lehmann": test.hodges_lehmann,
-                    "rank_biserial": test.rank_biserial, "p": test.p, "p_holm": one.p_holm, "verdict": verdict,
+                    "rank_biserial": test.rank_biserial, "p": test.p, "p_holm": pair.p_holm, "verdict": verdict,
                 })  # fmt: skip
-        return found
+        return tests
 
     def dimensions(self, ratings: list[Row]) -> Iterator[Row]:
         """Highest and lowest scenario of each dimension and whether they differ; whether scenarios are told apart at
         all."""
-        for one in self.instrument.dimensions:
-            dimension, (low, high) = one.dimension_id, self.ends[one.dimension_id]
-            table, all_of = self.of_dimension(dimension), friedman(self.of_dimension(dimension).to_numpy())
-            alike = alike_ratings(table.to_numpy())
+        for axis in self.instrument.dimensions:
+            dimension, (low, high) = axis.dimension_id, self.ends[axis.dimension_id]
+            table = self.of_dimension(dimension)
+            all_of, alike = friedman(table.to_numpy()), alike_ratings(table.to_numpy())
             tested = [pair for pair in self.pairs if pair["dimension"] == dimension and pair["p"] is not None]
             n = max((pair["n"] for pair in tested), default=0)
             too_few = bool(n) and smallest_p(n) >= LEVEL
             yield {
-                "dimension": dimension, "label": f"{one.label.in_(self.language)} ({low}–{high})",
-                "wording": (one.description or one.label).in_(self.language), "scale_min": low, "scale_max": high,
+                "dimension": dimension, "label": f"{axis.label.in_(self.language)} ({low}–{high})",
+                "wording": (axis.description or axis.label).in_(self.language), "scale_min": low, "scale_max": high,
                 "is_main": dimension == self.main, "n_total": len(table), "n_complete": all_of.n, "chi2": all_of.chi2,
                 "df": all_of.df, "w": all_of.w, "p_friedman": all_of.p, "n_alike": alike.n_alike,
                 "n_pairs": len(tested), "p_least": smallest_p(n) if n else None, "too_few": too_few,
@@ -199,7 +199,7 @@ class Ratings:
         two apart that are alike.
         """
         row: Row = dict.fromkeys((*ENDS, "change", "n", "p", "detectable", "n_highest", "n_lowest"))
-        means = pd.DataFrame({"estimate": [one["mean"] for one in ratings]}, dtype="float64")
+        means = pd.DataFrame({"estimate": [row["mean"] for row in ratings]}, dtype="float64")
         if means["estimate"].nunique() < 2:
             return {**row, "highest": [], "lowest": [], "items": [], "tied": None}
         sides: dict[str, list[str]] = {}
@@ -210,32 +210,29 @@ class Ratings:
         row |= {
             **sides, "n_highest": len(sides["highest"]), "n_lowest": len(sides["lowest"]),
             "tied": "tied" if max(map(len, sides.values())) > 1 else "single",
-            "items": [f"{one}/{dimension}" for one in (*sides["highest"], *sides["lowest"])],
+            "items": [f"{scenario}/{dimension}" for scenario in (*sides["highest"], *sides["lowest"])],
         }  # fmt: skip
         between = [
-            one for one in tested if {one["first"], one["second"]} in [{a, b} for a, b in product(*sides.values())]
+            test for test in tested if {test["first"], test["second"]} in [{a, b} for a, b in product(*sides.values())]
         ]
         if between:
-            pair = max(between, key=lambda one: float(one["p"]))
-            table = self.of_dimension(dimension)
-            sd = (
-                float((table[pair["second"]] - table[pair["first"]]).dropna().to_numpy().std(ddof=1))
-                if pair["n"] > 1
-                else 0.0
-            )
-            detectable = detectable_change(pair["n"], sd, tests=QUESTIONS)
-            p = pair["p_holm"] if p_friedman is None else max(p_friedman, pair["p"])
-            row |= {"change": abs(pair["mean_change"]), "n": pair["n"], "p": p}
-            row["detectable"] = detectable
+            pair = max(between, key=lambda test: float(test["p"]))
+            change = self.table[pair["second"], dimension] - self.table[pair["first"], dimension]
+            sd = float(change.dropna().to_numpy().std(ddof=1)) if pair["n"] > 1 else 0.0
+            row |= {
+                "change": abs(pair["mean_change"]), "n": pair["n"],
+                "p": pair["p_holm"] if p_friedman is None else max(p_friedman, pair["p"]),
+                "detectable": detectable_change(pair["n"], sd, tests=QUESTIONS),
+            }  # fmt: skip
         return row
 
     # --- wish and expectation -----------------------------------------------------------------------------------------
 
     def placed(self, ratings: list[Row]) -> list[Row]:
         """Scenarios, the highest mean of the main dimension first, between what is wished for and what is expected."""
-        known = {(one["scenario"], one["dimension"]): one for one in ratings}
-        found = [self._placed(scenario, label, known) for scenario, label in self.scenarios.items()]
-        return sorted(found, key=lambda one: -1.0 if one["mean"] is None else -one["mean"])
+        known = {(row["scenario"], row["dimension"]): row for row in ratings}
+        placed = [self._placed(scenario, label, known) for scenario, label in self.scenarios.items()]
+        return sorted(placed, key=lambda row: -1.0 if row["mean"] is None else -row["mean"])
 
     def _placed(self, scenario: str, label: str, known: Mapping[tuple[str, str], Row]) -> Row:
         main = known[scenario, self.main]
@@ -246,13 +243,13 @@ class Ratings:
         if self.wished is None or self.expected is None:
             return {**dict.fromkeys(POLARITY), **row}
         other = known[scenario, self.expected]
-        point, own = (group_polarity(*self._points(scenario, how)) for how in (centred, agent_centred))
+        point, centre = (group_polarity(*self._points(scenario, how)) for how in (centred, agent_centred))
         return {
             **row, "items": [main["item"], other["item"]], "expectation": other["mean"],
             "expectation_low": other["mean_low"], "expectation_high": other["mean_high"],
             "quadrant": _quadrant(main["side"], other["side"]), "clear": min(_off(main), _off(other)),
             "n_both": point.n, "polarity": point.polarity, **{f"n_{name}": n for name, n in point.quadrants.items()},
-            "own_wish": own.wish, "own_expectation": own.expectation,
+            "own_wish": centre.wish, "own_expectation": centre.expectation,
         }  # fmt: skip
 
     def _points(self, scenario: str, how: Any) -> list[Any]:
@@ -316,7 +313,7 @@ def _off(rating: Row) -> float:
 
 def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: AnalysisContext) -> dict[str, list[Row]]:
     """The open question by scenario: who answered, themes as they were pinned, and who voices them."""
-    found: dict[str, list[Row]] = {name: [] for name in ("open", "themes", "themes_by_group", "voices")}
+    tables: dict[str, list[Row]] = {name: [] for name in ("open", "themes", "themes_by_group", "voices")}
     groups = context.groups_of(rows)
     for scenario in (s.scenario_id for s in instrument.scenarios) if instrument.open_question else ():
         item = f"{scenario}/{OPEN}"
@@ -327,41 +324,37 @@ def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: An
         voiced: set[str] = set()
         for theme in _themes(coded):
             key = f"{scenario}/{theme['id']}"
-            named = [str(one).rpartition("|")[0] for one in theme.get("statements") or ()]
+            named = [str(statement).rpartition("|")[0] for statement in theme.get("statements") or ()]
             people = [who for who in named if who in answered.index]
             if not people:
                 continue
-            about = {"scenario": scenario, "theme": key, "label": str(theme["label"])}
-            described = {
-                "description": str(theme.get("description") or ""),
-                "n": len(people),
-                "n_answers": len(answered),
-            }
-            found["themes"].append({**about, **described})
+            tables["themes"].append({
+                "scenario": scenario, "theme": key, "label": str(theme["label"]),
+                "description": str(theme.get("description") or ""), "n": len(people), "n_answers": len(answered),
+            })  # fmt: skip
             kinds = groups.reindex(people).value_counts()
-            found["themes_by_group"] += [
+            tables["themes_by_group"] += [
                 {"scenario": scenario, "theme": key, "group": kind, "n": int(kinds.get(kind, 0)), "n_answers": int(n)}
                 for kind, n in sizes.sort_index().items()
                 if n >= FEWEST
             ]
             first = sorted(people, key=lambda who: who in voiced)  # an answer may voice several: those not told yet
-            found["voices"] += [
-                {"scenario": scenario, "theme": key, "participant": who,
-                    "stakeholder_type": answered["stakeholder_type"][who],
-                 "place": place, "item": item, "text": answered["text"][who]}
+            tables["voices"] += [
+                {"scenario": scenario, "theme": key, "participant": who, "place": place, "item": item,
+                 "stakeholder_type": answered["stakeholder_type"][who], "text": answered["text"][who]}
                 for place, who in enumerate(first, 1)
             ]  # fmt: skip
             voiced |= set(people)
-        found["open"].append({
+        tables["open"].append({
             "scenario": scenario, "n": len(answered), "n_total": len(asked), "is_coded": isinstance(coded, dict),
             "n_uncoded": len(set(answered.index) - voiced) if isinstance(coded, dict) else None,
         })  # fmt: skip
-    return found
+    return tables
 
 
 def _themes(stored: Any) -> list[Row]:
     listed = stored.get("themes") if isinstance(stored, dict) else None
-    return [one for one in (listed if isinstance(listed, list) else []) if isinstance(one, dict)]
+    return [theme for theme in (listed if isinstance(listed, list) else []) if isinstance(theme, dict)]
 
 
 def item_facts(item_id: str, instrument: ScenarioInstrument) -> ItemFacts:
@@ -377,9 +370,8 @@ def item_facts(item_id: str, instrument: ScenarioInstrument) -> ItemFacts:
 
 def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
     """All rows; and every table, those of single agents and of the words behind themes among them."""
-    found: Mapping[str, Any] = findings
-    single = {name: found[name] for name, table in PRESENTATION.tables.items() if table.one_agent}
-    matrix = {key: value for key, value in found.items() if key != "flags"} | single
+    single = {name: findings[name] for name, table in PRESENTATION.tables.items() if table.one_agent}
+    matrix = {key: value for key, value in findings.items() if key != "flags"} | single
     return {"responses.jsonl": lines(frame), "polarity_matrix.json": matrix}
 
 
@@ -388,12 +380,9 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     rows = checkable(rows)
     wanted = analysis.facts.get("desirability")
     for phase in phases(rows):
-        own = closed(occasion(rows, phase))
-        wishes = own[own["dimension"].eq(str(wanted))] if wanted else own.iloc[:0]
-        yield (
-            phase,
-            rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability"),
-        )
+        of_phase = closed(occasion(rows, phase))
+        wishes = of_phase[of_phase["dimension"].eq(str(wanted))] if wanted else of_phase.iloc[:0]
+        yield phase, rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability")
     yield from any_other(analysis, rows, humans)
 
 

@@ -93,21 +93,18 @@ DIMENSIONS = Table(
         integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")), flag("is_main", N_("read first")),
         several("highest", N_("highest"), to="scenarios"), integer("n_highest", N_("share the highest place")),
         number("mean_highest", N_("highest mean")), number("mean_low_highest", N_("lower bound")),
-        number("mean_high_highest", N_("upper bound")),
-        several("lowest", N_("lowest"), to="scenarios"), integer("n_lowest", N_("share the lowest place")),
-        number("mean_lowest", N_("lowest mean")), number("mean_low_lowest", N_("lower bound")),
-        number("mean_high_lowest", N_("upper bound")),
+        number("mean_high_highest", N_("upper bound")), several("lowest", N_("lowest"), to="scenarios"),
+        integer("n_lowest", N_("share the lowest place")), number("mean_lowest", N_("lowest mean")),
+        number("mean_low_lowest", N_("lower bound")), number("mean_high_lowest", N_("upper bound")),
         code("tied", N_("places"), TIES), number("change", N_("apart"), means=N_("mean difference within agents")), N,
-        TOTAL, N_OF,
-        p_value("p", means=N_("Wilcoxon's of highest and lowest, not below Friedman's")), adjusted_p(),
+        TOTAL, N_OF, p_value("p", means=N_("Wilcoxon's of highest and lowest, not below Friedman's")), adjusted_p(),
         number("detectable", N_("detectable"),
             means=N_("difference of two scenarios that is found four times in five")),
         integer("n_pairs", N_("pairs tested")), p_value("p_least", N_("least p possible")),
         flag("too_few", N_("too few agents"), means=N_("no p could be below .05, had all agreed")),
         number("chi2", "χ²"), integer("df", "df"), p_value("p_friedman", N_("p (Friedman)")),
-        number("w", N_("Kendall's W")),
-        integer("n_complete", N_("rated all")), of("n_complete", "n_total", N_("rated all / N")),
-        integer("n_alike", N_("rated all alike")),
+        number("w", N_("Kendall's W")), integer("n_complete", N_("rated all")),
+        of("n_complete", "n_total", N_("rated all / N")), integer("n_alike", N_("rated all alike")),
     ),
     views=(
         View(at="appendix", columns=names(
@@ -219,12 +216,10 @@ VOICES = Table(
 
 FACTS = (
     N, TOTAL, N_OF, integer("n_scenarios"),
-    reference("main_dimension", N_("dimension that is read first"), to="dimensions"),
-    integer("scale_min"), integer("scale_max"),
-    reference("desirability", N_("desirability"), to="dimensions"),
-    reference("plausibility", N_("plausibility"), to="dimensions"),
-    integer("widest", N_("widest scale")), integer("fewest", N_("agents that a group needs")),
-    text("question", N_("open question")),
+    reference("main_dimension", N_("dimension that is read first"), to="dimensions"), integer("scale_min"),
+    integer("scale_max"), reference("desirability", N_("desirability"), to="dimensions"),
+    reference("plausibility", N_("plausibility"), to="dimensions"), integer("widest", N_("widest scale")),
+    integer("fewest", N_("agents that a group needs")), text("question", N_("open question")),
 )  # fmt: skip
 
 TEXTS = (
