@@ -159,12 +159,12 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         """The turns so far, and what is due: how many follow is not known before."""
-        talk, found = self.begun(unit, context), list[Block]()
+        talk, blocks = self.begun(unit, context), list[Block]()
         for turn in self.stored(unit, context):
-            found.extend(self.asked_with(talk, turn, context))
+            blocks.extend(self.asked_with(talk, turn, context))
             talk = talk.after(turn)
         return (
-            found if talk.stop else [*found, *(self.block(talk, asked, context) for asked in self.due(talk, context))]
+            blocks if talk.stop else [*blocks, *(self.block(talk, asked, context) for asked in self.due(talk, context))]
         )
 
     async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
@@ -237,8 +237,8 @@ async def hear(context: InterviewContext, blocks: Sequence[Block]) -> Sequence[U
 
 
 def _uttered(answers: Sequence[Answer], by: str) -> Utterance:
-    said = [answer.text for answer in answers if answer.status in RESPONDED and answer.text]
-    return Utterance("\n".join(said), answers[0].status, tuple(answers), by)
+    texts = [answer.text for answer in answers if answer.status in RESPONDED and answer.text]
+    return Utterance("\n".join(texts), answers[0].status, tuple(answers), by)
 
 
 async def keep(context: InterviewContext, unit: str, turn: TurnT) -> TurnT:
@@ -303,10 +303,10 @@ def transcript(turns: Sequence[Turn], language: Language, speaker: Callable[[Tur
     return dialogue(((turn.question, turn.answer) for turn in turns), language)
 
 
-def dialogue(said: Iterable[tuple[str, str]], language: Language) -> str:
+def dialogue(turns: Iterable[tuple[str, str]], language: Language) -> str:
     """Questions and answers, also such as no turn of this conversation holds."""
     asked, answered = (tell(label, language) for label in LABELS)
-    return "\n".join(f"{asked}: {question}\n{_line(answered, answer)}" for question, answer in said)
+    return "\n".join(f"{asked}: {question}\n{_line(answered, answer)}" for question, answer in turns)
 
 
 def _line(name: str, text: str) -> str:

@@ -167,7 +167,7 @@ class AnswerPair:
 
 async def matched(run_session: RunSession, second: Arm, most: int) -> list[AnswerPair]:
     """All pairs of a run in the order of the plan, or of each stage the `most` that are drawn by the run's seed."""
-    found: list[AnswerPair] = []
+    pairs: list[AnswerPair] = []
     for name, phase in planned(run_session.record):
         if name in run_session.record.carried:
             continue
@@ -176,8 +176,8 @@ async def matched(run_session: RunSession, second: Arm, most: int) -> list[Answe
             drawn = sorted(here, key=lambda pair: uniform(run_session.record.seed, "critic", pair.a.question_id))[:most]
             kept = {pair.a.question_id for pair in drawn}
             here = [pair for pair in here if pair.a.question_id in kept]
-        found += here
-    return found
+        pairs += here
+    return pairs
 
 
 async def _of_stage(run_session: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[AnswerPair]:
@@ -275,8 +275,8 @@ class _Stage:
         """
         alone = (asked for side, asked in left if side == "a")
         for unit, ours in groupby(alone, key=lambda asked: asked.unit):
-            theirs = {one.question_id: one for one in self.asked("b", *unit)}
-            yield from ((one, theirs[one.question_id]) for one in ours if one.question_id in theirs)
+            theirs = {question.question_id: question for question in self.asked("b", *unit)}
+            yield from ((question, theirs[question.question_id]) for question in ours if question.question_id in theirs)
 
     def pairs(self, both: Iterable[tuple[AskedQuestion, AskedQuestion]]) -> Iterator[AnswerPair]:
         """Those of which neither is missing, refused or a tool call, and that answer the same question."""
@@ -287,11 +287,11 @@ class _Stage:
 
 
 def _options(item: Item) -> str:
-    return "; ".join(f"{one.value} = {one.label}" for one in item.options if one.label)
+    return "; ".join(f"{option.value} = {option.label}" for option in item.options if option.label)
 
 
 def _width(item: Item) -> float | None:
-    points = [one.value for one in item.options if isinstance(one.value, int)]
+    points = [option.value for option in item.options if isinstance(option.value, int)]
     return float(max(points) - min(points)) if item.kind == "scale" and len(points) > 1 else None
 
 
@@ -304,7 +304,7 @@ def said(item: Item, answer: Answer | None) -> str:
 
 def _closed(item: Item, answer: Answer) -> str:
     if answer.value is not None:
-        label = next((one.label for one in item.options if one.value == answer.value and one.label), "")
+        label = next((option.label for option in item.options if option.value == answer.value and option.label), "")
         return f"{answer.value:g} = {label}" if label else f"{answer.value:g}"
     if answer.data is None:
         return ""

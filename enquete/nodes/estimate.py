@@ -162,10 +162,10 @@ class Estimate(BaseModel):
 
     def by_claim(self) -> dict[str, Range]:
         """Tokens by claim on the budget: a methodology's phase, its probes, the narrative."""
-        found: dict[str, Range] = {}
+        totals: dict[str, Range] = {}
         for line in self.lines:
-            found[line.claim] = found.get(line.claim, NOTHING) + line.tokens
-        return {claim: tokens.whole() for claim, tokens in found.items()}
+            totals[line.claim] = totals.get(line.claim, NOTHING) + line.tokens
+        return {claim: tokens.whole() for claim, tokens in totals.items()}
 
     def as_pinned(self) -> dict[str, JsonValue]:
         """What the run's ledger keeps: needs of the claims for the budget, and the estimate to compare with."""
@@ -186,10 +186,7 @@ class Estimate(BaseModel):
         usd = self.usd
         return {
             **self.model_dump(mode="json"),
-            "calls": self.calls.model_dump(),
-            "tokens": self.tokens.model_dump(),
-            "input_tokens": self.input_tokens.model_dump(),
-            "output_tokens": self.output_tokens.model_dump(),
+            **{name: getattr(self, name).model_dump() for name in ("calls", "tokens", "input_tokens", "output_tokens")},
             "usd": usd.model_dump() if usd else "unknown",
             "unpriced": list(self.unpriced),
             "exceeds": self.exceeds,
@@ -341,23 +338,20 @@ def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine,
                 busy += calls * SYNTHETIC_SECONDS * machine.concurrency
                 continue
             busy += calls * SECONDS_BEFORE[place] + written / TOKENS_A_SECOND[place]
-            waiting = max(waiting, _limited(line, lines, end, _limits_of(line.model, machine)))
+            limits = machine.limits.get(line.model) or machine.limits.get(line.model.partition(" (")[0])
+            waiting = max(waiting, _limited(line, lines, end, limits))
         ends.append(max(busy / machine.concurrency, waiting))
     return Range(low=ends[0], likely=ends[1], high=ends[2])
 
 
-def _limits_of(model: str, machine: Machine) -> ModelLimits | None:
-    """Of a model at another server by its own name."""
-    return machine.limits.get(model) or machine.limits.get(model.partition(" (")[0])
-
-
 def _limited(line: EstimateLine, lines: Sequence[EstimateLine], end: str, limits: ModelLimits | None) -> float:
-    """Seconds that the limits a minute of this line's model take for all of its calls."""
+    """Seconds that the limits a minute of this line's model take for all of its calls. A model at another server has
+    those of its own name."""
     if limits is None:
         return 0.0
-    own = [other for other in lines if other.model == line.model]
-    requests = sum(getattr(other.calls, end) for other in own)
-    tokens = sum(getattr(other.tokens, end) for other in own)
+    same_model = [other for other in lines if other.model == line.model]
+    requests = sum(getattr(other.calls, end) for other in same_model)
+    tokens = sum(getattr(other.tokens, end) for other in same_model)
     by_requests = 60 * requests / limits.requests_per_minute if limits.requests_per_minute else 0.0
     return float(max(by_requests, 60 * tokens / limits.tokens_per_minute if limits.tokens_per_minute else 0.0))
 
@@ -441,15 +435,15 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
     if len(chosen) == len(people):
         seating = set()
     alone = [name for name in record.methods if name not in seating]
-    found = await _rehearsed(_of(record, alone), chosen, len(people), memories)
+    rehearsed = await _rehearsed(_of(record, alone), chosen, len(people), memories)
     if not seating:
-        return found
+        return rehearsed
     seated = await _rehearsed(_of(record, seating), people, len(people), memories)
     return replace(
-        found, kinds=(*found.kinds, *seated.kinds), rows={**found.rows, **seated.rows},
-        plans={**found.plans, **seated.plans}, courses={**found.courses, **seated.courses},
-        steps={**found.steps, **seated.steps}, largest=max(found.largest, seated.largest), together=frozenset(seating),
-        by_persons=found.by_persons | seated.by_persons,
+        rehearsed, kinds=(*rehearsed.kinds, *seated.kinds), rows={**rehearsed.rows, **seated.rows},
+        plans={**rehearsed.plans, **seated.plans}, courses={**rehearsed.courses, **seated.courses},
+        steps={**rehearsed.steps, **seated.steps}, largest=max(rehearsed.largest, seated.largest),
+        together=frozenset(seating), by_persons=rehearsed.by_persons | seated.by_persons,
     )  # fmt: skip
 
 
@@ -480,7 +474,8 @@ async def _rehearsed(
             held = await _play(run_session, plans)
             called = _called(ledger, {arm.id: arm.model for arm in record.arms})
             kinds = tuple(_of_all(kind, record, len(chosen), of, plans, held) for kind in called)
-            rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _answered_rows(ledger, acted).items()}
+            answered = ledger.read(queries.ANSWERED_ROWS, (acted.main.id,))
+            rows = {(name, phase): round(n / held[name, phase, acted.main.id]) for name, phase, n in answered}
             largest = ledger.read(queries.LARGEST).fetchone()[0]
             followed = ledger.read(queries.FOLLOWED, (acted.main.id,)).fetchall()
             steps = {(name, phase): int(n) for name, phase, n in followed}
@@ -582,10 +577,6 @@ def _course(tokens: Sequence[int]) -> list[float]:
     return [round(sums[int(place)] / sums[-1], 4) for place in places]
 
 
-def _answered_rows(ledger: Ledger, record: RunRecord) -> dict[tuple[str, str], int]:
-    return {(row[0], row[1]): row[2] for row in ledger.read(queries.ANSWERED_ROWS, (record.main.id,))}
-
-
 # --- What the critic will cost: each answer is graded, each pair compared twice, some pairs once more. For an
 # estimate before the run
 
@@ -626,7 +617,7 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
     }
     lines = []
     for purpose, (prompt, answers, (low, middle, high)) in prompts.items():
-        own = len(prompt.system.encode()) + len(prompt.messages[0]["content"].encode())
+        frame = len(prompt.system.encode()) + len(prompt.messages[0]["content"].encode())
         data = PERSONA + QUESTION + answers * ANSWER
         lines.append(
             priced_line(
@@ -638,9 +629,9 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
                 model=model,
                 calls=Range(low=low, likely=middle, high=high).whole(),
                 input_tokens=Range(
-                    low=low * own / BYTES_MOST,
-                    likely=middle * (own + data) / BYTES_PER_TOKEN,
-                    high=high * (own + 2 * data) / (BYTES_LEAST if has_model else BYTES_PER_TOKEN),
+                    low=low * frame / BYTES_MOST,
+                    likely=middle * (frame + data) / BYTES_PER_TOKEN,
+                    high=high * (frame + 2 * data) / (BYTES_LEAST if has_model else BYTES_PER_TOKEN),
                 ).whole(),
                 output_tokens=Range(low=low * written[0], likely=middle * written[1], high=high * written[2]).whole(),
                 price=prices.of(model, url),

@@ -69,45 +69,45 @@ def at_its_server(record: RunRecord, machine: Machine) -> Machine:
     if not record.key_variable:
         return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
     server = ServedModel(base_url=record.base_url, key_variable=record.key_variable.removeprefix(NO_KEY))
-    own = {"base_url": record.base_url or None, "api_key": key_in(_variable(server, machine))}
-    return machine.model_copy(update=own)
+    changes = {"base_url": record.base_url or None, "api_key": key_in(_variable(server, machine))}
+    return machine.model_copy(update=changes)
 
 
 def key_in(variable: str) -> SecretStr | None:
     """The key that an environment variable holds. Raises SettingsError where it holds none."""
     if not variable:
         return None
-    found = said(variable.upper())
-    if not found:
+    key = said(variable.upper())
+    if not key:
         raise SettingsError(
             f"key_variable: {variable!r} is not set, neither in the environment nor in .env; it is the NAME of the "
             "variable that holds the server's key"
         )
-    return SecretStr(found)
+    return SecretStr(key)
 
 
 def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: bool) -> None:
     """Before anything is asked. `listed`: only servers of ENQUETE_MODEL_SERVERS may be named, each with the key that
     stands there, as a caller from elsewhere could have any key sent anywhere. Raises SettingsError."""
-    for one in served:
-        if one.base_url and ("://" not in one.base_url or server_of(one.base_url) is None):
+    for model in served:
+        if model.base_url and ("://" not in model.base_url or server_of(model.base_url) is None):
             raise SettingsError(
-                f"base_url: {shown_url(one.base_url)!r} (model {one.model!r}) is no base URL; write one such as "
+                f"base_url: {shown_url(model.base_url)!r} (model {model.model!r}) is no base URL; write one such as "
                 "https://host/v1, without user, password or query"
             )
-        if is_local(one.model):
+        if is_local(model.model):
             raise SettingsError(
-                f"model: {one.model!r} answers whole runs on this machine; a seat names a model of a server"
+                f"model: {model.model!r} answers whole runs on this machine; a seat names a model of a server"
             )
         known = {url.rstrip("/"): variable for url, variable in machine.model_servers.items()}
-        url, variable = one.base_url.rstrip("/"), one.key_variable
+        url, variable = model.base_url.rstrip("/"), model.key_variable
         if listed and (url or variable) and (url not in known or variable not in ("", known[url])):
             there = ", ".join(f"{shown_url(name)} with {key or 'no key'}" for name, key in known.items()) or "none"
             raise SettingsError(
                 f"base_url: {shown_url(url)!r} with {variable or 'no key'} may not be named here; whoever runs the "
                 f"server lists what may, in ENQUETE_MODEL_SERVERS: {there}"
             )
-        key_in(_variable(one, machine))
+        key_in(_variable(model, machine))
 
 
 def _variable(served: ServedModel, machine: Machine) -> str:
@@ -172,9 +172,9 @@ def make_sender(
     """The transport, or a fleet's, where any arm needs a model; with a server of the run's own where that is a local
     one. `shared`: the ledger by which several processes keep the run's pace."""
     if record.weights and not machine.offline:
-        own = machine.model_copy(update={"api_key": None})
+        keyless = machine.model_copy(update={"api_key": None})
         return LocalModel(
-            record.weights, file_of(record.weights), machine.local_context, lambda url: _transport(url, own)
+            record.weights, file_of(record.weights), machine.local_context, lambda url: _transport(url, keyless)
         )
     machine = at_its_server(record, machine)
     url = server_url(record, machine)
@@ -185,7 +185,7 @@ def _sender(url: str, machine: Machine, shared: Ledger | None = None) -> Transpo
     weights = servers_in(url)
     if len(weights) == 1:
         return _transport(next(iter(weights)), machine, shared)
-    return Fleet([(_transport(one, machine, shared, apart=True), weight) for one, weight in weights.items()])
+    return Fleet([(_transport(server, machine, shared, apart=True), weight) for server, weight in weights.items()])
 
 
 def _transport(url: str, machine: Machine, shared: Ledger | None = None, *, apart: bool = False) -> Transport:
@@ -227,32 +227,31 @@ async def require_server(url: str, model: str, machine: Machine) -> None:
     from enquete.models.http_client import absence  # noqa: PLC0415 - the SDK takes half a second to import
 
     urls = list(servers_in(url))
-    absent = await asyncio.gather(*(absence(one, machine.api_key) for one in urls))
+    absences = await asyncio.gather(*(absence(server, machine.api_key) for server in urls))
     key = machine.api_key.get_secret_value() if machine.api_key else ""
-    patient = machine.waits_for_server or machine.cache or any(found.loading for found in absent if found)
-    for one, found in zip(urls, absent, strict=True):
-        if found is None:
+    patient = machine.waits_for_server or machine.cache or any(missing.loading for missing in absences if missing)
+    for server, missing in zip(urls, absences, strict=True):
+        if missing is None:
             continue
-        words = (
-            f"The model server {mask(shown_url(one), key)} {found.did} (asked before anything else; model {model!r})."
-        )
-        if found.wrong_key or found.wrong_url:
-            raise _refusal(found, words)
-        if None in absent:
-            health_of(one).left(unreachable=True)
+        shown = mask(shown_url(server), key)
+        words = f"The model server {shown} {missing.did} (asked before anything else; model {model!r})."
+        if missing.wrong_key or missing.wrong_url:
+            raise _refusal(missing, words)
+        if None in absences:
+            health_of(server).left(unreachable=True)
             log.warning("%s Its agents are asked at the others until it is back.", words)
         elif patient:
             log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)
         else:
-            raise _refusal(found, words)
+            raise _refusal(missing, words)
 
 
-def _refusal(found: Absence, words: str) -> ModelError:
+def _refusal(absence: Absence, words: str) -> ModelError:
     """Nothing was sent that anybody is billed for."""
-    if found.wrong_key:
+    if absence.wrong_key:
         advice = "Check LLM_API_KEY (or OPENAI_API_KEY): it must be a key of this server."
         return ModelRejected(f"{words} {advice}", fatal=True, sends=0)
-    if found.wrong_url:
+    if absence.wrong_url:
         advice = "Check LLM_BASE_URL: it usually ends in /v1 and is not the full path of an endpoint."
         return ModelRejected(f"{words} {advice}", fatal=True, sends=0)
     fact = f"{words} Nothing was asked."

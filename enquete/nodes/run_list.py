@@ -36,8 +36,8 @@ class UnreadableRun:
         """ISO 8601, from its name where nothing else is left; "" where that says nothing."""
         if self.told is not None:
             return self.told.created_at
-        found = _TIME.match(self.folder.name)
-        return "{}-{}-{}T{}:{}:{}+00:00".format(*found.groups()) if found else ""
+        match = _TIME.match(self.folder.name)
+        return "{}-{}-{}T{}:{}:{}+00:00".format(*match.groups()) if match else ""
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ def _told(folder: Path) -> RunRecord | None:
 def undamaged_runs(interviews: Path) -> Sequence[StoredRun]:
     """Oldest first. One that cannot be read is no reason to pay for the same run again unnoticed: raises
     LedgerError."""
-    found = survey(interviews)
-    if found.lost:
-        run = found.lost[-1]
+    listed = survey(interviews)
+    if listed.lost:
+        run = listed.lost[-1]
         what = "damaged" if run.status == "damaged" else "of a newer version"
         fact = f"run {run.folder.name} is {what}, so nobody can tell whether it is the run you ask for"
         raise LedgerError(f"{fact}: {run.error}\nStart another run beside it: new=True", fact=fact)
-    return found.runs
+    return listed.runs

@@ -126,7 +126,7 @@ class RunSession(RunBase[Ledger]):
     def waits_for(self) -> str:
         """Why nothing moves, while the model's server is away or being started; else ""."""
         known = (self._sources.sender, self._sources.others)
-        return next((one.waits_for for one in known if one is not None and one.waits_for), "")
+        return next((sender.waits_for for sender in known if sender is not None and sender.waits_for), "")
 
     def tell(self, progress: Progress) -> None:
         """How far the run's batches are is progress too."""
@@ -204,14 +204,14 @@ class RunSession(RunBase[Ledger]):
 
     def _served(self, arm: Arm, claim: str, served: ServedModel, last: bool) -> MeteredModel:
         """A model that answers in place of the arm's. `last`: none stands by for it."""
-        own, others = self._terms(arm.model, arm.temperature, arm.seed, claim), self._sources.others
+        terms_of_arm, others = self._terms(arm.model, arm.temperature, arm.seed, claim), self._sources.others
         label = served.label(arm.model)
         terms = replace(
-            own,
-            model=served.model or own.model,
-            temperature=own.temperature if served.temperature is None else served.temperature,
+            terms_of_arm,
+            model=served.model or terms_of_arm.model,
+            temperature=terms_of_arm.temperature if served.temperature is None else served.temperature,
             price=self._price_of(label),
-            base_url=served.base_url or own.base_url,
+            base_url=served.base_url or terms_of_arm.base_url,
             label=label,
         )
         at_own = last and not (served.base_url or served.key_variable)
@@ -231,8 +231,8 @@ class RunSession(RunBase[Ledger]):
 
     def interviewers(self, claim: str) -> Callable[[str], Metered]:
         """The interviewer's model by name; "": the run's own, or the rules' bookkeeping where there is none."""
-        own = self.record.interviewer_model or "rule"
-        return lambda model: self._metered(model or own, 0, self.record.main.seed, claim)
+        default = self.record.interviewer_model or "rule"
+        return lambda model: self._metered(model or default, 0, self.record.main.seed, claim)
 
     def critic(self, *, again: bool = False) -> Metered:
         """Who grades and compares. `again`: judges once more, with another seed and whatever it said before."""

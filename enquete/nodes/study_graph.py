@@ -84,9 +84,9 @@ async def require_acceptable(run: str, value: object, stop: Mapping[str, JsonVal
     """`stop`: what the interrupt of this run said. Raises SettingsError, InputError, saying what would do."""
     if value is True or stop["reason"] == AWAITING_SIMULATION:
         return
-    said = resumption(value, str(stop["how"]))
+    resumed = resumption(value, str(stop["how"]))
     async with using(run) as run_session:
-        meant(run_session.ledger, run_session.population, said.answers)
+        meant(run_session.ledger, run_session.population, resumed.answers)
 
 
 def waiting_for(ledger: Ledger, population: Sequence[Participant]) -> dict[str, JsonValue]:
@@ -124,10 +124,10 @@ def meant(
     item."""
     blocks = [form.block for form in open_forms(ledger)]
     names = _names(blocks, population)
-    found = [(_asked(who, given, blocks, names), given) for who, given in answers.items()]
-    for block, given in found:
+    forms = [(_asked(who, given, blocks, names), given) for who, given in answers.items()]
+    for block, given in forms:
         require_readable(block, given)
-    return found
+    return forms
 
 
 def _asked(who: str, given: Mapping[str, JsonValue], blocks: Sequence[Block], names: Mapping[str, str]) -> Block:
@@ -402,10 +402,10 @@ class EntryNodes:
             return {"awaiting": "gate"}
         how = "; ".join([LARGER_CAP] * (reason == "budget") + [ANSWERS] * bool(forms)) or GO_ON
         stop = {"reason": reason, "failed": failed, "unfinished": unfinished, "how": how}
-        said = resumption(interrupt({**stop, **(stands if reason == "budget" else {}), **forms}), how)
-        cap = said.budget_tokens or (runtime.context.budget_tokens if runtime.context else None)
+        resumed = resumption(interrupt({**stop, **(stands if reason == "budget" else {}), **forms}), how)
+        cap = resumed.budget_tokens or (runtime.context.budget_tokens if runtime.context else None)
         async with using(state["run"]) as run_session:
-            await submit_answers(run_session.ledger, run_session.population, said.answers)
+            await submit_answers(run_session.ledger, run_session.population, resumed.answers)
             if cap is not None:
                 await run_session.ledger.note("cap_tokens", str(cap))
                 run_session.budget.cap = cap

@@ -176,10 +176,10 @@ async def _remember(run_session: RunSession, population: Population | None) -> J
 def _known(run_session: RunSession, agents: list[str]) -> GraphMemory:
     """What the run's graph knows of them; nothing where it has none."""
     record = run_session.record
-    found = read_once(
+    memory = read_once(
         run_session.folder, record.memory, run_session.sim_path, record.sim_id, run_session.machine, agents
     )
-    return found or GraphMemory(graph="local")
+    return memory or GraphMemory(graph="local")
 
 
 def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> dict[str, JsonValue]:
@@ -202,12 +202,12 @@ def _ended(population: Population) -> dict[str, JsonValue]:
 
 
 def _join_notes(joined: Join) -> list[str]:
-    found = (
+    groups = (
         ("lost", joined.lost, "no longer in the simulation, asked at T1 without memory"),
         ("new", joined.new, "in the simulation only since T0, not part of this run"),
         ("changed", joined.changed, "persona differs from T0's; T0's is used"),
     )
-    return [f"{word}: {len(ids)} agents {meaning} ({', '.join(ids[:5])})" for word, ids, meaning in found if ids]
+    return [f"{word}: {len(ids)} agents {meaning} ({', '.join(ids[:5])})" for word, ids, meaning in groups if ids]
 
 
 async def copy_memories(source: Path, ledger: Ledger) -> None:
