@@ -39,8 +39,8 @@ from enquete.state.errors import LedgerError
 # --- Whether a ledger is as it was written. SQLite checks its pages, but keeps no checksum of what stands on them: a
 # letter that was changed within a text is sound to it. A ledger's own backup copy tells that, since what was settled
 # once never changes; rows younger than the copy stand in the write-ahead log, whose frames do have checksums
-# (backup.py). Measured by: of hundreds of damaged ledgers (tests/ledger/test_ledger_damage.py) none is gone
-# on with to other answers than an undamaged one's.
+# (backup.py). Measured by: of hundreds of damaged ledgers (tests/ledger/test_ledger_damage.py) none is gone on with to
+# other answers than an undamaged one's.
 
 COPIES = ".backup-"
 """What follows the ledger's name in that of a copy, before the beginning of its SHA-256."""
@@ -59,8 +59,7 @@ NOTED = "(key LIKE 'batch/%' OR key LIKE 'order/%') AND value <> '' AND NOT json
 
 
 def require_sound(folder: Path) -> None:
-    """Reads the whole ledger of the run in this folder. Raises LedgerError naming what is wrong with it,
-    NewerLedger."""
+    """Reads the whole ledger of the run in this folder. Raises LedgerError naming what is wrong, NewerLedger."""
     path = folder / LEDGER
     with explained(path):
         copy = None if is_remote(path) else whole_copy(path)
@@ -101,9 +100,9 @@ def _file_faults(connection: sqlite3.Connection) -> Iterator[str]:
     """What a database of a server's sees for itself."""
     if _structure(connection) != _made_structure():
         yield "its tables are not those that a ledger is made with"
-    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if found != "ok":
-        yield found.replace("\n", " ")
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        yield verdict.replace("\n", " ")
     if (row := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
         yield f"a row of {row[0]} belongs to a row of {row[2]} that is missing"
     for table, columns in JSON.items():
@@ -278,8 +277,7 @@ class BackupCopies:
         self.made += 1
 
     async def watch(self, stop: Callable[[str], None]) -> None:
-        """Copy every ten minutes, and where the log grows long, until cancelled. stop: told why nothing more should be
-        asked."""
+        """Copy every ten minutes, and where the log grows long, until cancelled. stop: told why to ask nothing more."""
         while True:
             await asyncio.sleep(LOOKED_S)
             length = self._log_length()
@@ -310,8 +308,7 @@ class BackupCopies:
 async def backed_up(
     ledger: Ledger, stop: Callable[[str], None], has_room: Callable[[], bool]
 ) -> AsyncIterator[BackupCopies]:
-    """Copies while the ledger is driven, and a last one when it is let go. Raises LedgerError where it is damaged by
-    then."""
+    """Copies while the ledger is driven, and a last one when it is let go. Raises LedgerError if it is damaged then."""
     made = BackupCopies(ledger)
     ledger.keep_log()
     if not copies(ledger.path):  # of what the run is and whom it asks
@@ -424,12 +421,12 @@ def restore(folder: Path) -> Restored:
                 f"{path}: damaged, and there is no sound backup copy of it in {folder}; nothing was changed. Restore "
                 "the ledger from a copy of your own, or start another run beside it with --new"
             )
-        settled, found = settled_in(copy), settled_in(path)
+        settled, in_damaged = settled_in(copy), settled_in(path)
         at = datetime.fromtimestamp(copy.stat().st_mtime, UTC).isoformat(timespec="seconds")
         writes = max(0, told_beside(folder) - writes_in(copy))
         if is_remote(path):
             kept_as = _restore_in_store(path, copy)
-            return Restored(path, Path(kept_as), at, settled or 0, again_of(found, settled))
+            return Restored(path, Path(kept_as), at, settled or 0, again_of(in_damaged, settled))
         draft = draft_of(path)
         try:
             shutil.copyfile(copy, draft)
@@ -443,11 +440,11 @@ def restore(folder: Path) -> Restored:
         (folder / COUNTER).unlink(missing_ok=True)  # what was lost is said here
         if (folder / CHECKPOINTS).exists():
             set_aside(folder / CHECKPOINTS)
-    return Restored(path, kept, at, settled or 0, again_of(found, settled), writes)
+    return Restored(path, kept, at, settled or 0, again_of(in_damaged, settled), writes)
 
 
-def again_of(found: int | None, settled: int | None) -> int | None:
-    return None if found is None else max(0, found - (settled or 0))
+def again_of(in_damaged: int | None, settled: int | None) -> int | None:
+    return None if in_damaged is None else max(0, in_damaged - (settled or 0))
 
 
 def _restore_in_store(path: Path, copy: Path) -> str:

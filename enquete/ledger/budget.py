@@ -26,8 +26,7 @@ DEAREST = 200
 MEASURED = 8
 """Calls from which on a model that keeps to the limit is believed to."""
 WITHOUT_ANSWER = 8
-"""Calls under way where none was measured yet and one got no answer: whether a server is away is told by several
-requests."""
+"""Calls under way where none was measured yet and one got no answer: several tell whether a server is away."""
 GROWTH = 4
 CAREFUL_GROWTH = 2
 MARGIN = 1.25
@@ -191,11 +190,9 @@ class Claim:
     one.
 
     All are 0 where nobody estimated. `course`: the share of the tokens that the first 0, 1/n, 2/n, … n/n of the calls
-    cost
-    in the rehearsal: a Delphi's last rounds are far dearer than its first. Empty: every call costs the same.
+    cost in the rehearsal: a Delphi's last rounds are far dearer than its first. Empty: every call costs the same.
     `unanswered`: what of `spent` are allowances for requests that were never answered: no work done, so they say
-    nothing about the rest. `need_usd` is `need` in US dollars, 0 where a price is unknown or no cap on money holds.
-    """
+    nothing about the rest. `need_usd` is `need` in US dollars, 0 where a price is unknown or no cap on money holds."""
 
     need: int
     likely: int = 0
@@ -229,8 +226,7 @@ class Claim:
 
     @property
     def at_most(self) -> int:
-        """`remaining`, and no less than was estimated: a first round's short replies say little about the last
-        one's."""
+        """`remaining`, no less than was estimated: a first round's short replies say little about the last one's."""
         return 0 if self.closed else max(self.remaining, self._unspent)
 
     @property
@@ -461,7 +457,7 @@ class Budget:
 
 def _sum(amounts: Iterable[Amount]) -> Amount:
     listed = list(amounts)
-    return Amount(sum(one.tokens for one in listed), sum(one.usd for one in listed))
+    return Amount(sum(amount.tokens for amount in listed), sum(amount.usd for amount in listed))
 
 
 def rounded_up(value: float) -> int:

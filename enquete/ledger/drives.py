@@ -40,8 +40,7 @@ FUSE = frozenset({
 
 @dataclass(frozen=True)
 class Drive:
-    """Where a path is mounted. `remote`: WAL's shared memory does not work there, and two machines may write at
-    once."""
+    """Where a path is mounted. `remote`: WAL's shared memory fails there, and two machines may write at once."""
 
     mount: str
     type: str
@@ -59,13 +58,13 @@ def drive_of(path: Path, mounts: Iterable[tuple[str, str, str]] | None = None) -
     place = os.path.normcase(path.expanduser().resolve())
     if place.startswith("\\\\"):  # \\server\share is mounted nowhere
         return Drive(str(path.anchor), "UNC path", remote=True, read_only=False)
-    found = None
+    drive = None
     for mount, kind, options in mounts:
-        longer = found is None or len(mount) >= len(found.mount)  # of two on one point the later one hides the earlier
+        longer = drive is None or len(mount) >= len(drive.mount)  # of two on one point the later one hides the earlier
         if longer and Path(place).is_relative_to(os.path.normcase(mount)):
             flags = options.split(",")
-            found = Drive(mount, kind, is_network(kind) or "remote" in flags, "ro" in flags)
-    return found
+            drive = Drive(mount, kind, is_network(kind) or "remote" in flags, "ro" in flags)
+    return drive
 
 
 def is_network(kind: str) -> bool:

@@ -95,11 +95,11 @@ def short_hashes(first: str, second: str) -> list[str]:
 
 def text_rows(text: str, hashed: str) -> list[tuple[str, str, str]]:
     """Of `texts`: without its first paragraph where it has more, which is a row of its own."""
-    first, gap, own = text.partition("\n\n")
-    if not own:
+    first, gap, rest = text.partition("\n\n")
+    if not rest:
         return [(hashed, "", text)]
     head = _head(first + gap)
-    return [head, (hashed, head[0], own)]
+    return [head, (hashed, head[0], rest)]
 
 
 @lru_cache(maxsize=256)
@@ -173,7 +173,7 @@ def write_failed(connection: Connection, ended: Sequence[Ended]) -> None:
 def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended], fault: str) -> Counts:
     if connection.executemany(sql, [call.row for call in ended]).rowcount != len(ended):
         raise RuntimeError(f"call {ended[0].key} {fault}")
-    if noted := sorted(one for call in ended for one in call.noted):
+    if noted := sorted(row for call in ended for row in call.noted):
         connection.executemany(queries.ADD_NOTED, noted)
     return {}
 

@@ -64,8 +64,8 @@ def open_forms(ledger: Ledger) -> list[Form]:
 
 def last_submitted(ledger: Ledger) -> dict[str, dict[str, JsonValue]]:
     """What each person of whom nothing is asked now entered in the last form that they submitted, by participant."""
-    asked = {one.block.key.participant for one in open_forms(ledger)}
-    entered = {one.block.key.participant: one.draft for one in _forms(ledger, queries.FORMS_IN, ("submitted",))}
+    asked = {form.block.key.participant for form in open_forms(ledger)}
+    entered = {form.block.key.participant: form.draft for form in _forms(ledger, queries.FORMS_IN, ("submitted",))}
     return {who: draft for who, draft in entered.items() if who not in asked}
 
 

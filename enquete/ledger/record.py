@@ -117,8 +117,7 @@ class RunRecord(BaseModel):
     critic: CriticSettings | None = Field(default=None, exclude_if=lambda critic: critic is None)
 
     def identity(self) -> dict[str, Any]:
-        """What makes two runs the same: not budget, concurrency, or anything that changes when a simulation
-        completes."""
+        """What makes two runs the same: not budget, concurrency, or what changes when a simulation completes."""
         return {
             "simulation": self.sim_id,
             "methods": sorted(self.methods),
@@ -195,7 +194,8 @@ class RunRecord(BaseModel):
 
 def role_models(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """That settings name for roles of the interviewer, in their order."""
-    return [str(value) for own in settings.values() for name, value in own.items() if value and name.endswith("_model")]
+    named = (item for options in settings.values() for item in options.items())
+    return [str(value) for name, value in named if value and name.endswith("_model")]
 
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:

@@ -55,8 +55,7 @@ class RunSaver(AsyncSqliteSaver):
             await self.conn.execute(MADE)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """None where what is stored makes no sense: zeros in a page that holds nothing but content are sound to
-        SQLite."""
+        """None where what is stored makes no sense: zeros in a page of mere content are sound to SQLite."""
         try:
             return await super().aget_tuple(config)
         except (NotImplementedError, ValueError, TypeError):
@@ -169,8 +168,7 @@ async def _in_store(shown: str, schema: str) -> AsyncIterator[BaseCheckpointSave
 
 
 async def _set_up(made: RunSaver, local: bool) -> None:
-    """LangGraph sets WAL mode; on a network drive without shared memory, and only until a rollback journal replaces
-    it."""
+    """LangGraph sets WAL mode; on a network drive without shared memory, until a rollback journal replaces it."""
     if not local:
         await made.conn.execute("PRAGMA locking_mode=EXCLUSIVE")
     await made.setup()

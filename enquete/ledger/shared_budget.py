@@ -113,8 +113,7 @@ class SharedBudget(Budget):
         await super().stop(reason, failed=failed)
 
     async def _look(self, need: Amount) -> None:
-        """Take a block for `need`, or (NOTHING) give back what is not in flight; and see what the others have
-        spent."""
+        """Take a block for `need`, or (NOTHING) give back what is not in flight; see what the others have spent."""
         async with self._looking:
             if need != NOTHING and self._has_block(need):  # taken while this one waited
                 return

@@ -132,8 +132,7 @@ def lost_text(fresh: int, noted: int) -> str:
 # something are refused from then on.
 
 BEGUN_AT_ONCE, BEGUN_AT_ONCE_REMOTE = 4, 64
-"""Replies to them come so few at a time, too, and a turn of the loop stays as short as it takes to read and send
-those."""
+"""Replies come so few at a time, too, and a turn of the loop stays as short as reading and sending those takes."""
 REMOTE_S = 0.01
 """How long a group gathers whose database is another process: it takes some round trips, in a thread."""
 LOCK_WAIT_S = 0.02
@@ -187,8 +186,7 @@ class GroupWriter:
         *,
         patience_s: float = 30.0,
     ):
-        """`name`: the file, for error messages. `room`: where to find some when the disk is full. `counter`: counts
-        writes."""
+        """`name`: the file, for messages. `room`: where to find some on a full disk. `counter`: counts writes."""
         self._connection = connection
         self._connection.wait_for_others(LOCK_WAIT_S)
         self._name = name
@@ -319,8 +317,7 @@ class GroupWriter:
         return values, self._counter.add(self._connection, len(group)) if self._counter else 0
 
     def _makes_room(self, error: Exception) -> bool:
-        """The room is found once, and is for the log: written back to the ledger, what stands there would need as much
-        again."""
+        """Room is found once, and is for the log: written back to the ledger, that would need as much again."""
         if self.room is None or not is_full(error) or not self.room.release(str(error)):
             return False
         self._connection.execute("PRAGMA wal_autocheckpoint=0")

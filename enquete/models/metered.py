@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2
 OVERLONG = 1.1
-"""Times the longest reply that was asked for: from there on a server ignores the limit. Some count a token or two
-more."""
+"""Times the longest reply asked for: from there on a server ignores the limit. Some count a token or two more."""
 TOKENS_PER_MESSAGE = 16  # role markers and separators of chat templates
 
 
@@ -173,8 +172,7 @@ class MeteredModel:
         batches: BatchQueue | None = None,
     ):
         """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill,
-        bought after a pause was asked for, or keep budget from others. Without it every queueing call
-        would."""
+        bought after a pause was asked for, or keep budget from others. Without it every queueing call would."""
         self._ledger = ledger
         self._budget = budget
         self._sender = sender
@@ -191,8 +189,7 @@ class MeteredModel:
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
     ) -> Completion | Literal["short", "failed"]:
-        """See `Metered.request`. "short" also after the server refused our key or model: the run pauses and says
-        why."""
+        """See `Metered.request`. "short" also after the server refused our key or model: the run says why."""
         return await self.obtain(key, compose, offline, self._give_up)
 
     async def obtain(
@@ -340,9 +337,9 @@ class AlternateModels:
             if (settled := model.settled(call)) is not None:
                 return settled
         while (place := self._place()) < len(keys) - 1:
-            found = await self._models[place].obtain(keys[place], compose, offline, partial(self._pass_on, place))
-            if found != "failed":
-                return found
+            completion = await self._models[place].obtain(keys[place], compose, offline, partial(self._pass_on, place))
+            if completion != "failed":
+                return completion
         return await self._models[-1].request(keys[-1], compose, offline)
 
     async def _pass_on(self, place: int, error: ModelError) -> Literal["short", "failed"]:

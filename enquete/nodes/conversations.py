@@ -140,13 +140,11 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
     @abstractmethod
     def due(self, talk: TalkT, context: InterviewContext) -> Sequence[Asked]:
-        """Turns that are certain to come next, as far as known: the next one, or the rest of a round; none once it is
-        over."""
+        """Turns that are certain to come next: the next one, or the rest of a round; none once it is over."""
 
     @abstractmethod
     def block(self, talk: TalkT, asked: Asked, context: InterviewContext) -> Block:
-        """What a turn is asked with, from the turns before it (of which it may show fewer: those of earlier rounds,
-        say)."""
+        """What a turn is asked with, from those before it (fewer of them, say those of earlier rounds)."""
 
     def asked_with(self, talk: TalkT, turn: TurnT, context: InterviewContext) -> Sequence[Block]:
         """What a stored turn was asked with: its block, or several where it took more than one to have the answer."""
@@ -154,8 +152,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
     @abstractmethod
     async def advance(self, talk: TalkT, context: InterviewContext) -> TalkT | Outcome:
-        """Hold the next turn, or those of a round: `hear`, work, `keep`. Or how it could not be: short, waiting,
-        failed."""
+        """Hold the next turn or round: `hear`, work, `keep`. Or how it could not be: short, waiting, failed."""
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         """The turns so far, and what is due: how many follow is not known before."""
@@ -186,8 +183,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         return "done"
 
     def plan(self, context: InterviewContext) -> Plan:
-        """At least one turn a unit, at most all of them with the work of every role; all turns ask as much as the
-        first."""
+        """At least one turn a unit, at most all with the work of every role; all turns ask as much as the first."""
         units = self.units(1, context)
         first = [block for unit in units[:1] for block in self.blocks(unit, 1, context)[:1]]
         items = sum(len(block.items) for block in first)
@@ -202,8 +198,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
 
 async def _ask_again(block: Block, context: InterviewContext) -> Outcome:
-    """A stored turn whose answer failed: the context asks it anew where that is wanted. What followed stays as it
-    was."""
+    """A stored turn whose answer failed: the context asks it anew where that is wanted. What followed stays."""
     failed = any(answer.status == "failed" for answer in context.stored(block.key).values())
     return (await context.ask(block)).state if failed else "done"
 
@@ -248,8 +243,7 @@ async def keep(context: InterviewContext, unit: str, turn: TurnT) -> TurnT:
 
 
 def stored_turns(pinned: Callable[[str], JsonValue], unit: str, kind: type[TurnT]) -> Iterator[TurnT]:
-    """The turns of a unit that were pinned, in their order. `pinned`: a context’s, or of an analysis
-    `context.pinned.get`."""
+    """The turns of a unit that were pinned, in order. `pinned`: a context’s, or an analysis's `context.pinned.get`."""
     for number in count(1):
         stored = pinned(turn_name(unit, number))
         if stored is None:
@@ -343,8 +337,7 @@ way."""
 
 
 async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
-    """The state at the end of a turn, held without LangGraph's step for every stage, which takes two fifths of a run's
-    CPU."""
+    """The state at the end of a turn, held without LangGraph's step a stage, which takes two fifths of a run's CPU."""
     from langgraph.runtime import Runtime  # noqa: PLC0415 - LangGraph is slow to import
 
     runtime, stage = Runtime(context=context), next(iter(routes), None)

@@ -137,8 +137,7 @@ async def annotate(state: CriticState) -> dict[str, Any]:
 
 
 async def _note_costs(run_session: RunSession, second: Arm) -> None:
-    """What each respondent's answers cost so far; None in USD where a price is unknown. Coding themes is nobody's
-    answer."""
+    """What each respondent's answers cost so far; USD None where a price is unknown. Coding is nobody's answer."""
     costs: dict[str, Any] = {}
     for side, arm in (("a", run_session.record.main), ("b", second)):
         rows = run_session.ledger.read(
@@ -230,8 +229,7 @@ class Judge:
         return read_grade(text)
 
     async def judge(self, pair: AnswerPair, *, again: bool) -> PairRecord:
-        """Compared in both orders, once more in the first where it is asked for `again`; with the grades as they are
-        filed. Raises Short."""
+        """In both orders, once more in the first if asked `again`; with the grades as they are filed. Raises Short."""
         orders: tuple[Order, ...] = () if pair.alike else ("ab", "ba", "again") if again else ("ab", "ba")
         texts = {order: await self._compare(pair, order) for order in orders}
         won = {order: _winner(order, text) for order, text in texts.items()}

@@ -2,8 +2,7 @@
 survives whatever a process does not, and pinned in it.
 
 The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents
-were
-asked in the same words: a conversation that went another way asked another question.
+were asked in the same words: a conversation that went another way asked another question.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ from enquete.state.asking import RESPONDED, Answer, Arm, Block, Item
 # a kill
 
 REPEATED = 50
-"""Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be
-trusted."""
+"""Pairs of a run that are compared once more: how far a critic can be trusted, what it says twice of a pair tells."""
 PAIR, ANNOTATED, COSTS = "pair/", "annotated/", "costs"
 UNTOLD: Final = "critic_unannotated"
 

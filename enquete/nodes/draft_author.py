@@ -125,8 +125,7 @@ class Author:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     async def _statements(self, material: Material) -> Material:
-        """Chosen among those that can stand alone, word for word as they were written; the rest is left out with the
-        reason."""
+        """Chosen among those that can stand alone, word for word; the rest is left out with the reason."""
         sentences = candidates(material)
         if not sentences:  # descriptions without an opinion: what is claimed is written as a text
             return material
@@ -334,8 +333,8 @@ def _theme(given: ThemeOut, named: Sequence[Post], material: Material) -> Discou
 
 
 # --- What a model is asked for a draft, and the form of what it says. In English whatever the study's language: each
-# asks for both
-# Posts are other people's words: fenced, numbered, data. Numbers are all that a model can name as a source.
+# asks for both Posts are other people's words: fenced, numbered, data. Numbers are all that a model can name as a
+# source.
 
 FEWEST_THEMES, MOST_THEMES = 4, 8
 

@@ -156,8 +156,7 @@ class Estimate(BaseModel):
 
     @property
     def sufficient_tokens(self) -> int:
-        """A cap that the run will not meet: the upper estimate, what its last call reserves, and the narrative's
-        share."""
+        """A cap that the run will not meet: the upper estimate, what its last call reserves, the narrative's share."""
         return math.ceil((self.tokens.high + self.largest_call) / (1 - 1 / NARRATIVE_SHARE))
 
     def by_claim(self) -> dict[str, Range]:
@@ -300,9 +299,8 @@ def _rows(plan: Plan, rehearsal: Rehearsal, kind: Rehearsed) -> tuple[float, flo
 
 def _repeats(plan: Plan, kind: Rehearsed, place: int) -> float:
     """How many times what was rehearsed calls (place 0), input (1) and output (2) may come to, by how much of them is
-    in which
-    part: a sort on a forced grid may be asked for until its attempts are used up, because models often break the
-    grid."""
+    in which part: a sort on a forced grid, which models often break, may be asked for until its attempts are used
+    up."""
     total = sum(sums[place] for sums in kind.parts.values())
     most = sum(sums[place] * plan.attempts.get(part, ASKED_AGAIN) for part, sums in kind.parts.items())
     return most / total if total else ASKED_AGAIN
@@ -360,17 +358,15 @@ def _sum(ranges: Sequence[Range]) -> Range:
     return reduce(Range.__add__, ranges, NOTHING)
 
 
-# --- A rehearsal: the whole study with the synthetic respondent over a sample of the agents, in a ledger that is
-# thrown away
-# It builds the very prompts that a run would send, from the same personas and memories, so that an estimate measures
-# them instead of guessing. No request is made.
+# --- A rehearsal: the whole study with the synthetic respondent over a sample of the agents, in a ledger that is thrown
+# away It builds the very prompts that a run would send, from the same personas and memories, so that an estimate
+# measures them instead of guessing. No request is made.
 
 STEPS = 20
 MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
 MOST_CALLS = 300
-"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as they may become; at least FEWEST_UNITS are
-held."""
+"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as may be; at least FEWEST_UNITS are held."""
 FEWEST_UNITS = 4
 MOST_UNPAID = 6
 """Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
@@ -562,8 +558,7 @@ def _spread(units: Sequence[str], n: int) -> Sequence[str]:
 
 
 def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:
-    """For each claim the share of its tokens after every twentieth of its calls, in the order in which they were
-    made."""
+    """For each claim the share of its tokens after every twentieth of its calls, in the order they were made."""
     arms = {arm.id: arm for arm in record.arms}
     tokens: dict[str, list[int]] = {}
     for name, phase, arm, used in ledger.read(queries.TOKENS_IN_ORDER):
@@ -583,8 +578,7 @@ def _course(tokens: Sequence[int]) -> list[float]:
 PERSONA, QUESTION, ANSWER = 800, 500, 200
 """Bytes beside the critic's own words, in the middle; twice as many at most, nothing at least."""
 WRITTEN, BY_STAND_IN = (10, 60, 180), (10, 15, 20)
-"""Tokens of a reply, least, likely, most: a sentence or two, and the result; of the stand-in, which always writes the
-same."""
+"""Tokens of a reply, least, likely, most: a sentence or two, and the result; the stand-in always writes the same."""
 ANSWERED = 0.5
 """Share of questions that both answer, at least. What both say alike is graded once and not compared; in the middle,
 half."""

@@ -335,8 +335,7 @@ class DaskExecutor:
 
 
 class _ShardCount:
-    """Units of a shard that are done, as told; a second worker begins with those of the first, which it finds
-    answered."""
+    """Units of a shard that are done, as told; a second worker begins with those of the first, found answered."""
 
     def __init__(self, begin: Callable[[], Callable[[Any], None]]):
         self._begin = begin
@@ -426,8 +425,7 @@ async def _reached(address: str, patience_s: float) -> Any:
 
 
 def worker_facts(client: Any, ledger: str = "", store: str = "") -> dict[str, WorkerFacts]:
-    """Of every worker, by its address; {} where none came within STARTED_WITHIN_S, or Enquete is not installed
-    there."""
+    """Of every worker, by address; {} where none came within STARTED_WITHIN_S, or Enquete is not installed there."""
     with suppress(TimeoutError):
         client.wait_for_workers(1, timeout=STARTED_WITHIN_S)
     workers: dict[str, WorkerFacts] = client.run(facts, ledger, store, on_error="ignore")

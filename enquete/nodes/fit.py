@@ -2,10 +2,9 @@
 these say no or cannot be compared, by the interviewer's model, if there is one.
 
 The topic words of an instrument (of its topic and title, without words that any study may have) are looked for in all
-that the
-simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of the words
-that its items
-share: a mismatch. Words of another language cannot be compared; then nothing is said of the topic."""
+that the simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of
+the words that its items share: a mismatch. Words of another language cannot be compared; then nothing is said of the
+topic."""
 
 from __future__ import annotations
 

@@ -153,8 +153,7 @@ class Material:
         return "".join(f"; CHECK {one_line(finding.told('en'))}" for finding in self.findings if finding.where == where)
 
     def by_rule(self, slot: Slot) -> SlotText:
-        """Enquete's own sentence, in the languages that topic and themes have: none speaks German with English words in
-        it."""
+        """Enquete's own sentence, in the languages of topic and themes: none speaks German with English words."""
         text = by_rule(slot)
         if self.bilingual:
             return text
@@ -331,8 +330,7 @@ def begins(material: Material) -> str:
 
 
 def head(material: Material, kind: str, german: str, english: str, *, bilingual: bool | None = None) -> str:
-    """The beginning of a drafted instrument. bilingual: whether all of it is in both languages; as topic and themes are
-    unless said."""
+    """The beginning of a drafted instrument. bilingual: whether all of it is; as topic and themes are, unless said."""
     words = {"de": german, "en": english}
     title = pair({language: f"{words[language]}: {topic}" for language, topic in material.topics.items()})
     both = material.bilingual if bilingual is None else bilingual

@@ -46,8 +46,7 @@ EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 log = logging.getLogger("enquete")
 
 STANDBY_S = 20.0
-"""Seconds that a server may stay away, or say "later" to everything, before a model that stands by for its takes
-over."""
+"""Seconds that a server may stay away, or say "later" to everything, before a model that stands by takes over."""
 
 LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
@@ -64,8 +63,7 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
 
 
 def at_its_server(record: RunRecord, machine: Machine) -> Machine:
-    """With the run's own server and the key that it was begun with, unless others are named now. Raises
-    SettingsError."""
+    """With the run's own server and the key it was begun with, unless others are named now. Raises SettingsError."""
     if not record.key_variable:
         return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
     server = ServedModel(base_url=record.base_url, key_variable=record.key_variable.removeprefix(NO_KEY))
@@ -263,8 +261,7 @@ def _refusal(absence: Absence, words: str) -> ModelError:
 async def telling(
     waits_for: Callable[[], str], tell: Callable[[str], object], every_s: float = EVERY_S
 ) -> AsyncIterator[None]:
-    """Within, `tell` is called every so many seconds with what is waited for, while anything is, and with "" once
-    nothing is."""
+    """Within, `tell` is called every so many seconds with what is waited for, while anything is; then once with ""."""
 
     async def watch() -> None:
         told = ""

@@ -182,8 +182,7 @@ def price_of(record: RunRecord, prices: Prices, url: str) -> PriceOf:
 
 
 def models_of(record: RunRecord) -> list[str]:
-    """Every model that this run may ask: its arms', and those that settings name for an interviewer's role or to
-    answer."""
+    """Every model that this run may ask: its arms', and those that settings name for a role or to answer."""
     named = {arm.model for arm in record.arms if arm.respondent == "llm"}
     named |= {served.model for served in served_models(record) if served.model}
     named |= {record.critic.model} if record.critic and record.critic.model and named else set()
@@ -193,8 +192,7 @@ def models_of(record: RunRecord) -> list[str]:
 
 
 def require_own_limits(record: RunRecord, limits: Collection[str]) -> None:
-    """Raises SettingsError for a limit (`limits`) on a model that this run never asks: most likely a slip of the
-    pen."""
+    """Raises SettingsError for a limit on a model that this run never asks: most likely a slip of the pen."""
     known = models_of(record)
     unknown = [name for name in limits if name not in known]
     if unknown:

@@ -272,8 +272,7 @@ def draft_rerun(
 def choose_methods(
     request: RunRequest, available: Mapping[str, str], unfinished: Sequence[StoredRun]
 ) -> dict[str, str]:
-    """Methods not named are those of the instruments of one's own, else of the unfinished run, else what the pack
-    asks."""
+    """Methods not named are those of one's own instruments, else of the unfinished run, else what the pack asks."""
     names = request.methods
     if names is None and unfinished and not request.own_instruments:
         return unfinished[-1].record.methods
@@ -523,8 +522,7 @@ def _people_of(folder: Path) -> Sequence[Participant]:
 
 
 # --- Re-runs: some methodologies asked anew after their instrument was edited, the others taken over as they were
-# answered
-# A re-run is a run of its own with a report over everything; the run it goes back to is never touched.
+# answered A re-run is a run of its own with a report over everything; the run it goes back to is never touched.
 
 CRITIC_FIELDS = {"critic_model", "critic_rubric", "critic_pairs"}
 ARM_FIELDS = {

@@ -20,8 +20,7 @@ _TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")
 
 @dataclass(frozen=True)
 class UnreadableRun:
-    """A run whose ledger cannot be read. `error`: why, and what can be done. `told`: its record as the file beside
-    says."""
+    """A run whose ledger cannot be read. `error`: why, and what can be done. `told`: its record by the file beside."""
 
     folder: Path
     error: LedgerError
@@ -98,8 +97,7 @@ def _told(folder: Path) -> RunRecord | None:
 
 
 def undamaged_runs(interviews: Path) -> Sequence[StoredRun]:
-    """Oldest first. One that cannot be read is no reason to pay for the same run again unnoticed: raises
-    LedgerError."""
+    """Oldest first. Raises LedgerError for one that cannot be read: the same run could be paid for again unnoticed."""
     listed = survey(interviews)
     if listed.lost:
         run = listed.lost[-1]

@@ -145,8 +145,7 @@ class RunSession(RunBase[Ledger]):
         return planted(self.instrument(name), self.settings(name)) if planted else plausible(self.instrument(name))
 
     def require_memories(self) -> None:
-        """Raises LedgerError where what agents remember was pinned and is gone: they would be asked as if they had no
-        memory."""
+        """Raises LedgerError where pinned memories are gone: agents would be asked as if they remembered nothing."""
         memory = self.ledger.pinned("", "", "T1", "memory")
         pinned = memory.get("with_memory", 0) if isinstance(memory, dict) else 0
         there = sum(text is not None for text in self.ledger.digests("T1").values())

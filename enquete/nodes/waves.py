@@ -57,8 +57,7 @@ def choose_baseline(
 
 
 def measured_before(interviews: Path, name: str, main: Arm) -> str:
-    """The latest measured T0, unless other kinds of respondents answered then: a synthetic T0 is no model's
-    baseline."""
+    """The latest measured T0, if the same kind of respondent answered: a synthetic T0 is no model's baseline."""
     run_id = latest(interviews).get(f"T0/{name}", "")
     if run_id and read_record(run_folder(interviews, run_id)).main.respondent == main.respondent:
         return run_id
@@ -194,8 +193,7 @@ def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> di
 
 
 def _ended(population: Population) -> dict[str, JsonValue]:
-    """How far the simulation had come when memories were read; what it says of itself where its end was only
-    assumed."""
+    """How far the simulation had come when memories were read; what it says of itself if its end was assumed."""
     end = population.completion
     assumed: JsonValue = {"status": end.status, "progress": list(end.progress or ()), "error": end.error}
     return {"actions": population.actions, "assumed": assumed if end.assumed else None}

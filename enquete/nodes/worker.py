@@ -94,8 +94,7 @@ class WorkerFacts(TypedDict):
 
 
 def facts(ledger: str = "", store: str = "") -> WorkerFacts:
-    """Of this process; runs in workers and in the driver alike, whose ledger's path is `ledger`, or in the database
-    `store`."""
+    """Of this process, worker or driver alike, whose ledger's path is `ledger`, or in the database `store`."""
     seen: list[int] = []
     with suppress(OSError):
         stat = Path(ledger).stat() if ledger else None

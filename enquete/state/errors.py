@@ -21,8 +21,8 @@
         ├── ModelRejected            the server refuses the request itself (key, model name, malformed)
         └── ReplayMissing            a replayed run made no such request: instruments, prompts or code have changed
 
-A message names the file, the field or line, the bad value and what would be right. Anything else that is
-raised is a bug: it is recorded with its traceback, leaves its unit without answers, and makes the exit code 1.
+A message names the file, the field or line, the bad value and what would be right. Anything else that is raised is a
+bug: it is recorded with its traceback, leaves its unit without answers, and makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from pydantic import JsonValue
 
 
 class EnqueteError(RuntimeError):  # a RuntimeError, so that the agent server shows its text
-    """Root of the tree. `fact`: what is wrong, without advice that only fits the command line; the message unless
-    given."""
+    """Root of the tree. `fact`: what is wrong, without the command line's advice; the message unless given."""
 
     exit_code = 1
 
@@ -100,8 +99,7 @@ class RunLocked(EnqueteError):
 
 
 class Busy(EnqueteError):
-    """Another process holds what is needed, and did not let go of it in time. Nothing was changed: asking again is
-    safe."""
+    """Another process holds what is needed, and did not let go in time. Nothing was changed: ask again."""
 
 
 class LedgerError(EnqueteError):
@@ -138,8 +136,7 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRejected(ModelError):
-    """The server refuses the request itself. `fatal`: it would refuse every other one too (wrong key, unknown
-    model)."""
+    """The server refuses the request itself. `fatal`: it would refuse any other too (wrong key, unknown model)."""
 
     def __init__(self, message: str, *, fatal: bool = False, sends: int = 1, timeouts: int = 0):
         super().__init__(message, sends=sends, timeouts=timeouts)

@@ -1,5 +1,4 @@
-"""What methodology code may touch, a `InterviewContext`, and what stands behind it: the metered model and the
-respondent, as protocols."""
+"""What methodology code may touch (`InterviewContext`), and behind it, as protocols, metered model and respondent."""
 
 from __future__ import annotations
 
@@ -86,8 +85,7 @@ class InterviewerTask(Generic[ResultT]):
 
 
 class InterviewContext(Protocol):
-    """All that methodology code may touch, bound to run, arm, methodology and phase. It may be started over at any
-    time."""
+    """All that methodology code may touch, bound to run, arm, methodology and phase. It may be begun anew any time."""
 
     run: str
     arm: Arm
@@ -137,6 +135,5 @@ class InterviewContext(Protocol):
     def answers(
         self, *, arm: str, phase: str | None = None, round: int | None = None
     ) -> AsyncIterator[tuple[BlockKey, Answer]]:
-        """Stored answers of this methodology, in a stable order. The arm must be named, so that none leaks into a
-        result."""
+        """Stored answers of this methodology, in a stable order. The arm is named, so that none leaks."""
         ...

@@ -1,5 +1,4 @@
-"""What a methodology is: a procedure that asks, and a declaration of all that is its own. One folder under graphs/
-each."""
+"""What a methodology is: a procedure that asks, and a declaration of all its own. A folder each under graphs/."""
 
 from __future__ import annotations
 
@@ -81,8 +80,7 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         yet."""
 
     def units(self, round: int, context: InterviewContext) -> Sequence[str]:
-        """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one
-        another."""
+        """Who owes something in this round, independent of one another: an agent, a conversation, a discussion."""
         return [who.id for who in context.participants()]
 
     def seated(self, context: InterviewContext) -> Sequence[str]:
@@ -273,8 +271,7 @@ async def gather(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 # --- What a methodology offers beside a run: operations that MCP, HTTP, Python and the command line all have, by the
-# same name
-# A methodology gives a tuple of them in `Methodology.offers`. A complete one:
+# same name A methodology gives a tuple of them in `Methodology.offers`. A complete one:
 #
 #     class Asked(BaseModel):
 #         name: Annotated[str, Field(description="whom to greet")]
@@ -352,8 +349,7 @@ class Port(Protocol):
         ...
 
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:
-        """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun.
-        Raises Busy."""
+        """Within, nobody else is within for this folder: what is looked up holds when a run is begun. Raises Busy."""
         ...
 
     async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
@@ -363,9 +359,8 @@ class Port(Protocol):
         ...
 
     async def resume(self, sim: str | Path, token: str, *, in_talk: bool = False, **request: Any) -> StoppedRun:
-        """Drive a run to its end or next stop; one that is driven already, here or elsewhere, is waited for. Raises
-        InputError. in_talk: a person answers one question after another; nothing is written up where it waits for the
-        next."""
+        """Drive a run to its end or next stop; one driven already, here or elsewhere, is waited for. Raises InputError.
+        in_talk: a person answers question after question; nothing is written up while it waits for the next."""
         ...
 
     async def submit(
