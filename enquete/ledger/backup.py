@@ -21,13 +21,7 @@ from pathlib import Path
 
 from enquete.ledger import queries
 from enquete.ledger.carrying import copy_rows, names_of
-from enquete.ledger.connection import (
-    Connection,
-    ReadableConnection,
-    connect,
-    damaged,
-    explained,
-)
+from enquete.ledger.connection import Connection, ReadableConnection, connect, damaged, explained
 from enquete.ledger.drives import SIZE, disk_fault
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.ledger.ledger import Ledger
@@ -158,9 +152,8 @@ def _differences(connection: sqlite3.Connection) -> Iterator[str]:
     for table, settled in SETTLED.items():
         if n := _unlike(connection, table, "copy", "main", settled):
             yield f"{table}: {n:,} rows that its backup copy has are missing or changed"
-    if counted(connection.execute) != counted(
-        lambda sql, values: connection.execute(sql.replace("meta", "copy.meta"), values)
-    ):
+    of_copy = counted(lambda sql, values: connection.execute(sql.replace("meta", "copy.meta"), values))
+    if counted(connection.execute) != of_copy:
         return
     for table in (*SETTLED, *CHANGING):
         if n := _unlike(connection, table, "main", "copy") or _unlike(connection, table, "copy", "main"):
@@ -338,18 +331,17 @@ def copy_of_store(path: Path) -> bool:
         size = source.execute(queries.SIZE_IN_STORE).fetchone()[0]
         if size > LARGEST_COPY:
             return False
-        _put_copy(path, size, lambda target: _fill(target, source), None)
+        _put_copy(path, size, lambda target: _fill(target, "sqlite", source), None)
     return True
 
 
-def _fill(target: sqlite3.Connection, source: ReadableConnection) -> None:
+def _fill(target: Connection | sqlite3.Connection, dialect: str, source: ReadableConnection) -> None:
     from enquete.ledger.tables import METADATA, statements  # noqa: PLC0415 - who only reads needs no SQLAlchemy
 
-    for statement in statements("sqlite"):
+    for statement in statements(dialect):
         target.execute(statement)
     for table in METADATA.sorted_tables:
         copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
-    target.commit()
 
 
 def _put_copy(path: Path, size: int, fill: Callable[[sqlite3.Connection], None], older: Path | None) -> None:
@@ -362,6 +354,7 @@ def _put_copy(path: Path, size: int, fill: Callable[[sqlite3.Connection], None],
         with closing(sqlite3.connect(draft)) as target:
             target.execute("PRAGMA synchronous=OFF")  # it is flushed as a whole below
             fill(target)
+            target.commit()
         if wrong := fault(draft) or (difference(draft, older) if older else ""):
             raise damaged(path, LookupError(wrong))
         with draft.open("rb+") as file:
@@ -450,7 +443,6 @@ def again_of(in_damaged: int | None, settled: int | None) -> int | None:
 def _restore_in_store(path: Path, copy: Path) -> str:
     """The name under which what was there is kept. All of it or nothing."""
     from enquete.ledger.postgres import PostgresConnection  # noqa: PLC0415 - an extra brings what it needs
-    from enquete.ledger.tables import METADATA, statements  # noqa: PLC0415
 
     with (
         closing(PostgresConnection(store_of(path.parent), path.parent.name)) as target,
@@ -460,10 +452,7 @@ def _restore_in_store(path: Path, copy: Path) -> str:
         def write() -> str:
             kept = target.set_schema_aside()
             target.make_schema()
-            for statement in statements(target.dialect):
-                target.execute(statement)
-            for table in METADATA.sorted_tables:
-                copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
+            _fill(target, target.dialect, source)
             target.renumber()
             return kept
 

@@ -325,12 +325,16 @@ class Budget:
         and must not wait for others like it."""
         self.calibration.unanswered(kind)
         need = self._needed(tokens, usd, kind)
-        lacking = self._lacking(*need, self._held_before(claim))
+        lacking = self._lacking(*self._needed_at_once(need), self._held_before(claim))
         if self.stopped or lacking:
             self._refuse(*need, lacking)
             return False
         self._take(tokens, usd, claim, kind)
         return True
+
+    def _needed_at_once(self, need: Amount) -> Amount:
+        """For what cannot wait; more for a budget that is one process's part of a larger one."""
+        return need
 
     def take(self, tokens: int, usd: float, claim: str) -> None:
         """Reserve what an earlier session has ordered, whether or not it fits."""

@@ -97,9 +97,6 @@ class ReadConnection(sqlite3.Connection):
 
     stream = execute
 
-    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
-        return [self.execute(sql, row).fetchone() for row in rows]
-
     def hold_still(self) -> None:
         self.execute("BEGIN")
 
@@ -144,10 +141,6 @@ class Connection(Protocol):
 
     def executemany(self, sql: str, rows: Any, /) -> Any: ...
 
-    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
-        """The first row of a statement's result for each of these, or None."""
-        ...
-
     def close(self) -> None: ...
 
 
@@ -167,6 +160,10 @@ class WriteConnection(Connection, Protocol):
     """`remote`: each statement is a round trip to another process."""
 
     remote: bool
+
+    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
+        """The first row of a statement's result for each of these, or None."""
+        ...
 
     def wait_for_others(self, seconds: float) -> None:
         """So long, from now on, where another process writes."""

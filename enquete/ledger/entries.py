@@ -16,7 +16,7 @@ from time import time
 from typing import NamedTuple
 
 from enquete.ledger import queries
-from enquete.ledger.connection import Connection
+from enquete.ledger.connection import Connection, WriteConnection
 from enquete.ledger.usage import noted_of
 from enquete.state.asking import Answer, BlockKey, CallKey
 
@@ -196,7 +196,7 @@ def write_lost(connection: Connection, run: str, sql: str = queries.LOSE, values
     return len(lost)
 
 
-def write_answers(connection: Connection, stored: Sequence[tuple[BlockKey, Rows, int]]) -> None:
+def write_answers(connection: WriteConnection, stored: Sequence[tuple[BlockKey, Rows, int]]) -> None:
     """Blocks: key, rows as `answer_to_row` makes them, when they were asked. A failed row is replaced; raises
     RuntimeError for any other rewrite."""
     made = connection.each(queries.ADD_OCCASION, [occasion_values(key) for key, _, _ in stored])

@@ -32,7 +32,6 @@ class Form:
 async def file_form(ledger: Ledger, block: Block) -> None:
     """Open a form for this block; filing it again changes nothing."""
     opened = now()
-
     row = (*block.key[1:], block.model_dump_json(), opened, opened)
     await ledger.write(lambda connection: connection.execute(queries.FILE_FORM, row))
 

@@ -281,7 +281,6 @@ class Ledger:
         """Calls in flight when a process died become allowances (`write_lost`); their number. For the lock's holder."""
         if self._row(queries.ANY_RESERVED) is None:
             return 0
-
         return await self._writer.submit(lambda connection: write_lost(connection, self.run))
 
     # --- answers ---------------------------------------------------------------------------------------------------

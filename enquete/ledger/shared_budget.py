@@ -86,18 +86,10 @@ class SharedBudget(Budget):
                     await asyncio.wait_for(self._changed.wait(), LOOK_S)
         return False
 
-    def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: CostKind | None = None) -> bool:
-        """It cannot wait for a block. One beyond the block is taken where the cap, as last seen, has room for as many
-        in every process."""
-        self.calibration.unanswered(kind)
-        need = self._needed(tokens, usd, kind)
-        room = need if self._has_block(need) else need.times(self.processes)
-        lacking = self._lacking(*room, self._held_before(claim))
-        if self.stopped or lacking:
-            self._refuse(*need, lacking)
-            return False
-        self._take(tokens, usd, claim, kind)
-        return True
+    def _needed_at_once(self, need: Amount) -> Amount:
+        """What cannot wait for a block is taken beyond it if the cap, as last seen, has room for as many in every
+        process."""
+        return need if self._has_block(need) else need.times(self.processes)
 
     def _paid(self, tokens: int, usd: float) -> None:
         self._block = Amount(self._block.tokens - tokens, self._block.usd - usd)

@@ -67,9 +67,8 @@ def usage(query: Query, without: Collection[str] = ()) -> dict[CallGroup, Used]:
     questions = {asked: tokens for asked, (_, tokens) in unanswered(query).items()}
     before = cached(query)
     by_group = {}
-    for methodology, phase, arm, model, read, written, lost in query(
-        queries.USED, (json.dumps(list(without)),)
-    ).fetchall():
-        asked = CallGroup(methodology, phase, arm, model)
+    rows = query(queries.USED, (json.dumps(list(without)),)).fetchall()
+    for *group, read, written, lost in rows:
+        asked = CallGroup(*group)
         by_group[asked] = Used(read, written, lost, min(lost, questions.get(asked, 0)), min(read, before.get(asked, 0)))
     return by_group

@@ -574,12 +574,8 @@ class BatchQueue:
         self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
     ) -> ModelResponse:
         """The server's answer. Raises what `Transport.send` does, and AwaitsBatch where the run pauses first."""
-        fallback, counts, lowest, failures = (
-            fallback_of(self.base_url, model),
-            SendCounts(),
-            ResponseFormat.JSON_SCHEMA,
-            0,
-        )
+        fallback, counts = fallback_of(self.base_url, model), SendCounts()
+        lowest, failures = ResponseFormat.JSON_SCHEMA, 0
         while True:
             self._cover(counts, room)
             form = fallback.form(lowest)

@@ -248,9 +248,7 @@ class MeteredModel:
         except AwaitsBatch:
             usage = None  # it is under way still
             raise
-        except (
-            Exception
-        ) as bug:  # it must not leave the call in flight for ever: it is failed, and can be taken up again
+        except Exception as bug:  # the call must not stay in flight for ever: it is failed, and can be taken up again
             if begun and completion is None:
                 await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", reservation.lost(1))
             raise
@@ -355,17 +353,9 @@ def usage_of(response: ModelResponse, prompt: Prompt, reservation: Reservation) 
     lost = reservation.lost(response.timeouts + response.broken, response.sends)
     read = reservation.bound if response.input_tokens is None else response.input_tokens
     written = len(response.text.encode()) if response.output_tokens is None else response.output_tokens
-    return Usage(
-        input_tokens=read,
-        output_tokens=written,
-        allowance=lost.allowance,
-        allowance_read=lost.allowance_read,
-        sends=lost.sends,
-        latency_ms=response.latency_ms,
-        fingerprint=response.fingerprint,
-        raw=response.raw,
-        model=response.model,
-        cached_tokens=response.cached_tokens,
+    return replace(
+        lost, input_tokens=read, output_tokens=written, latency_ms=response.latency_ms, raw=response.raw,
+        fingerprint=response.fingerprint, model=response.model, cached_tokens=response.cached_tokens,
         unbelieved=response.unbelieved,
         overlong=(response.output_tokens or 0) > OVERLONG * prompt.max_output_tokens,
-    )
+    )  # fmt: skip

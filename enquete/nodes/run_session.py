@@ -129,9 +129,20 @@ class RunSession(RunBase[Ledger]):
         return next((sender.waits_for for sender in known if sender is not None and sender.waits_for), "")
 
     def tell(self, progress: Progress) -> None:
-        """How far the run's batches are is progress too."""
+        """How far the run's batches are is progress too: of requests, not of agents."""
+
+        def report(order: Noted, placed: int, fault: str) -> None:
+            budget = self.budget
+            progress(
+                {
+                    "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed,
+                    "fault": fault, "done": order.done + order.failed, "total": order.total, "tokens": budget.spent,
+                    "cap": budget.cap, "expected": budget.expected,
+                },
+            )  # fmt: skip
+
         if self._sources.batch_queue is not None:
-            tell(self._sources.batch_queue, self.budget, progress)
+            self._sources.batch_queue.tell(report)
 
     def terms_of(self, key: CallKey, model: str) -> Terms:
         """On which terms a call of an earlier session is paid."""
@@ -416,8 +427,12 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
         made.copies = await stack.enter_async_context(
             backed_up(ledger, made.stop_soon, lambda: not disk_reserve.notice)
         )
-        if sources.batch_queue is not None:
-            adopt(sources.batch_queue, ledger, made.budget, made.terms_of)
+        if sources.batch_queue is not None:  # go on with what an earlier session ordered
+            from enquete.models.batches import EarlierBatches  # noqa: PLC0415 - the SDK takes a second to import
+
+            adopted = EarlierBatches(ledger, made.budget, made.terms_of, sources.batch_queue.key)
+            for call, longest in sources.batch_queue.adopt(adopted.settle):
+                adopted.take(call, longest)
         yield made
 
 
@@ -475,31 +490,7 @@ async def open_sources(
     return Sources(sender, others, cache=cache, batch_queue=batch_queue, prices=prices)
 
 
-# --- Where responses come from that no request is made for now: batches of an earlier session, an earlier run
-
-
-def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
-    """Go on with what an earlier session ordered."""
-    from enquete.models.batches import EarlierBatches  # noqa: PLC0415
-
-    adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
-    for call, longest in batch_queue.adopt(adopted.settle):
-        adopted.take(call, longest)
-
-
-def tell(batch_queue: BatchQueue, budget: Budget, progress: Callable[[dict[str, Any]], None]) -> None:
-    """How far the batches are, as events of a run's progress: of requests, not of agents."""
-
-    def report(order: Noted, placed: int, fault: str) -> None:
-        progress(
-            {
-                "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed,
-                "fault": fault, "done": order.done + order.failed, "total": order.total, "tokens": budget.spent,
-                "cap": budget.cap, "expected": budget.expected,
-            },
-        )  # fmt: skip
-
-    batch_queue.tell(report)
+# --- Where responses come from that no request is made for now: an earlier run
 
 
 class LedgerReplay:

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import ClassVar, Final, Literal, NamedTuple
 
@@ -155,13 +155,14 @@ Shares = dict[str, float]
 def distribution_schema(item: Item) -> JsonValue:
     """One probability an option, in the order shown; that they sum to 1 no schema can say."""
     share: JsonValue = {"type": "number", "minimum": 0, "maximum": 1}
-    names = [str(option.value) for option in item.options_in_shown_order()]
+    return object_schema(dict.fromkeys([str(option.value) for option in item.options_in_shown_order()], share))
+
+
+def object_schema(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """JSON schema of an object with all of these members and no others."""
     return {
-        "type": "object",
-        "properties": dict.fromkeys(names, share),
-        "required": list(names),
-        "additionalProperties": False,
-    }
+        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
 
 
 def probabilities(item: Item, value: JsonValue) -> Shares:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -274,7 +274,8 @@ async def interview(
     for attempt in range(block.attempts):
         completion = await model.request(
             call_key(block, attempt),
-            _composer(who, block, constraint, pending, dict(answers), language, problem, cuts),
+            # deferred: a settled call is looked up before its prompt is built
+            partial(_prompt, who, block, constraint, pending, dict(answers), language, problem, cuts),
             offline,
         )
         if completion == "short":
@@ -297,7 +298,7 @@ async def interview(
     return Reply("done", _in_order(block, constraint, answers, _left_open(pending, reading)))
 
 
-def _composer(
+def _prompt(
     who: Participant,
     block: Block,
     constraint: Constraint | None,
@@ -306,16 +307,11 @@ def _composer(
     language: Language,
     problem: Problem,
     cuts: int,
-) -> Callable[[], Prompt]:
-    """Deferred, because a settled call is looked up before its prompt is built."""
-
-    def prompt() -> Prompt:
-        asked = [item.id for item in items]
-        rule = constraint.explain(answers, asked, language, names_of(block)) if constraint else ""
-        shown = constraint.narrowed(items, answers) if constraint else items
-        return compose(who, block, shown, language, problem, min(cuts, ATTEMPTS - 1), rule=rule)
-
-    return prompt
+) -> Prompt:
+    asked = [item.id for item in items]
+    rule = constraint.explain(answers, asked, language, names_of(block)) if constraint else ""
+    shown = constraint.narrowed(items, answers) if constraint else items
+    return compose(who, block, shown, language, problem, min(cuts, ATTEMPTS - 1), rule=rule)
 
 
 def _taken(reading: ParsedReply, attempt: int) -> dict[str, Answer]:

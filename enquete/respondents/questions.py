@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, in_language
 from enquete.models.parsing import looks_like_refusal, read_object
-from enquete.respondents.kinds import DECIMAL, PromptTexts, kind_of, parse_number
+from enquete.respondents.kinds import DECIMAL, PromptTexts, kind_of, object_schema, parse_number
 from enquete.respondents.quoting import fence
 from enquete.simulations.digest import unmarked
 from enquete.state.asking import Answer, Block, Item, Language
@@ -120,16 +120,12 @@ def reply_schema(items: Sequence[Item], names: Names) -> dict[str, JsonValue]:
     texts = {name: json.dumps(part, sort_keys=False) for name, part in parts.items()}
     times = Counter(texts.values())
     letters = dict(zip((text for text in times if times[text] > 1), _letters(), strict=False))
-    schema: dict[str, JsonValue] = {
-        "type": "object",
-        "properties": {
-            name: {"$ref": f"#/$defs/{letters[texts[name]]}"} if texts[name] in letters else part
-            for name, part in parts.items()
-        },
-        "required": list(parts),
-        "additionalProperties": False,
+    shared: dict[str, JsonValue] = {
+        name: {"$ref": f"#/$defs/{letters[text]}"} for name, text in texts.items() if text in letters
     }
-    return schema | ({"$defs": {letter: json.loads(text) for text, letter in letters.items()}} if letters else {})
+    return object_schema(parts | shared) | (
+        {"$defs": {letter: json.loads(text) for text, letter in letters.items()}} if letters else {}
+    )
 
 
 def _item_schema(item: Item) -> JsonValue:
@@ -140,7 +136,7 @@ def _item_schema(item: Item) -> JsonValue:
         properties["confidence"] = {"type": "number"}
     if item.reason:
         properties["reason"] = {"type": "string"}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return object_schema(properties)
 
 
 # --- How a model's reply becomes answers: strict about values (see kinds.py), lenient about the wrapping.
@@ -183,16 +179,10 @@ def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> P
             reading.answers[item.id] = answer
         elif item.id in members and _declined(item, given):
             reading.declined.add(item.id)
-    if reading.unknown:
-        _note_unknown(reading)
+    if reading.unknown and reading.answers:
+        first = next(iter(reading.answers.values()))
+        first.notes = (*first.notes, f"{reading.unknown} unknown items ignored")
     return reading
-
-
-def _note_unknown(reading: ParsedReply) -> None:
-    """Unknown item ids are ignored and counted: the count is a note on the first answer."""
-    for answer in reading.answers.values():
-        answer.notes = (*answer.notes, f"{reading.unknown} unknown items ignored")
-        return
 
 
 def _declined(item: Item, given: JsonValue) -> bool:

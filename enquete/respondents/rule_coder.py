@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -152,11 +151,8 @@ _SELF = re.compile(r"\b([Ii]ch|[Mm]ich|[Mm]ir|[Mm]ein\w*|I|me|[Mm]y|myself)\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
-@dataclass(frozen=True, slots=True)
-class TextCluster:
-    """Positions of the texts that belong together, the most central first."""
-
-    members: tuple[int, ...]
+TextCluster = tuple[int, ...]
+"""Positions of the texts that belong together, the most central first."""
 
 
 def code_by_rule(data: BatchInput) -> BatchThemes:
@@ -173,7 +169,7 @@ def code_by_rule(data: BatchInput) -> BatchThemes:
             DraftTheme(
                 label=label,
                 description=_description(texts, cluster, title),
-                statement_ids=sorted({sentences[i][0] for i in cluster.members}),
+                statement_ids=sorted({sentences[i][0] for i in cluster}),
             )
             for label, title, cluster in zip(_distinct(titles), titles, clusters, strict=True)
         ]
@@ -184,11 +180,11 @@ def merge_by_rule(data: MergeInput) -> MergedThemes:
     """Themes of several batches that say the same, put together by their labels and descriptions. Deterministic."""
     texts = [f"{theme.label}. {theme.description}" for theme in data.themes]
     clusters = _clusters(texts, data.max_themes, keep_all=True)
-    centres = [data.themes[cluster.members[0]] for cluster in clusters]
+    centres = [data.themes[cluster[0]] for cluster in clusters]
     labels = _distinct([centre.label for centre in centres])
     return MergedThemes(
         themes=[
-            MergedTheme(label=label, description=centre.description, members=sorted(cluster.members))
+            MergedTheme(label=label, description=centre.description, members=sorted(cluster))
             for label, centre, cluster in zip(labels, centres, clusters, strict=True)
         ]
     )
@@ -215,7 +211,7 @@ def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> lis
     stray = (home < 0) & (keep_all | (nearness.max(axis=1) >= NEAR))
     home[stray] = nearness[stray].argmax(axis=1)
     groups = _together([np.flatnonzero(home == k) for k in range(len(kept))], x)
-    return [TextCluster(tuple(members.tolist())) for members in groups]
+    return [tuple(members.tolist()) for members in groups]
 
 
 def _together(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> list[NDArray[np.int64]]:
@@ -318,7 +314,7 @@ def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
 def _title(texts: Sequence[str], cluster: TextCluster) -> str:
     """The shortest of the most central sentences: what several say, without what each of them says before it. One about
     the topic where there is any, not one about oneself."""
-    theirs = [texts[i] for i in cluster.members]
+    theirs = [texts[i] for i in cluster]
     central = ([text for text in theirs if not _SELF.search(text)] or theirs)[:TITLES]
     title = min(central, key=lambda text: len(text.split())).rstrip(" .")
     if len(title) > TITLE_CHARS:
@@ -338,7 +334,7 @@ def _distinct(labels: Sequence[str]) -> list[str]:
 def _description(texts: Sequence[str], cluster: TextCluster, title: str) -> str:
     """The most central sentences that say in other words what the title says, up to two that fit."""
     told, stems = "", set(_stems_of(title))
-    for i in cluster.members:
+    for i in cluster:
         other = set(_stems_of(texts[i]))
         longer = f"{told} {texts[i]}".strip()
         if len(other & stems) <= len(other) / 2 and len(longer) <= DESCRIPTION_CHARS:

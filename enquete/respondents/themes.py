@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, JsonValue
 
 from enquete.locale import N_, tell
+from enquete.respondents.kinds import object_schema
 from enquete.respondents.roles import Role
 from enquete.respondents.rule_coder import (
     AssignInput,
@@ -145,18 +146,7 @@ def _themes_schema(members: str, member: dict[str, JsonValue], most: int) -> dic
 
 
 def _list_schema(name: str, properties: dict[str, JsonValue], most: int) -> dict[str, JsonValue]:
-    entry: dict[str, JsonValue] = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {name: {"type": "array", "items": entry, "maxItems": most}},
-        "required": [name],
-        "additionalProperties": False,
-    }
+    return object_schema({name: {"type": "array", "items": object_schema(properties), "maxItems": most}})
 
 
 def _line(record: Mapping[str, str | int]) -> str:
@@ -376,15 +366,13 @@ async def assign_themes(
     no call."""
     chosen = sample(statements)
     briefs = sorted(themes, key=lambda theme: _shuffled(theme.id))
-    inputs = (
-        [AssignInput(topic=topic, themes=briefs, statements=batch) for batch in _reordered(chosen)] if briefs else []
-    )
+    parts = _reordered(chosen) if briefs else []
+    inputs = [AssignInput(topic=topic, themes=briefs, statements=part) for part in parts]
     tasks = [SECOND_CODER.task(f"{label}/batch {number}", data) for number, data in enumerate(inputs, 1)]
-    results: list[Assignments | Stopped] = await asyncio.gather(*(work(task) for task in tasks))
-    for stopped in ("failed", "short"):
-        if stopped in [result for result in results if isinstance(result, str)]:
-            return "failed" if stopped == "failed" else "short"
-    replies = [(data, result) for data, result in zip(inputs, results, strict=True) if not isinstance(result, str)]
+    results = await _all(work, tasks)
+    if isinstance(results, str):
+        return results
+    replies = list(zip(inputs, results, strict=True))
     return _together(replies, [statement.id for statement in chosen], len([s for s in statements if s.text.strip()]))
 
 
@@ -407,10 +395,8 @@ def _together(
     unknown = 0
     for data, reply in replies:
         statements = {**handles(data.statements), **{s.id: s.id for s in data.statements}}
-        themes = {
-            **{handle: t.id for handle, t in theme_handles(data.themes).items()},
-            **{t.id: t.id for t in data.themes},
-        }
+        handled = {handle: theme.id for handle, theme in theme_handles(data.themes).items()}
+        themes = handled | {theme.id: theme.id for theme in data.themes}
         for assignment in reply.assignments:
             name = statements.get(bare(assignment.statement))
             known = [themes[key] for key in map(bare, assignment.themes) if key in themes]

@@ -9,14 +9,14 @@
     │   ├── InstrumentError          a YAML file: file, line, field, value, what would be right
     │   ├── RunMismatch              an unfinished run exists whose fingerprint differs
     │   ├── RunNotFound              no run of that id, token or simulation
-    │   ├── Unfit                    the questions are about something else than the simulation, and nobody said that
-    this is meant │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed ├──
-    RunLocked                    another process drives this run ├── Busy                         a file that others
-    hold did not become free in time; nothing was changed ├── LedgerError                  the run's ledger is damaged,
-    cannot be read, or is of an unknown schema version │   └── DiskFull                 no space is left for it
-    (ledger/drives.py) ├── MemoryFault                  a graph that is to be read or written does not answer;
-    never the end of a run └── ModelError                   a request to a model failed (typed; becomes an answer's
-    status, never a crash)
+    │   ├── Unfit                    the questions are about something else, and nobody said that this is meant
+    │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
+    ├── RunLocked                    another process drives this run
+    ├── Busy                         a file that others hold did not become free in time; nothing was changed
+    ├── LedgerError                  the run's ledger is damaged, cannot be read, or is of an unknown version
+    │   └── DiskFull                 no space is left for it (ledger/drives.py)
+    ├── MemoryFault                  a graph to be read or written does not answer; never the end of a run
+    └── ModelError                   a request to a model failed; becomes an answer's status, never a crash
         ├── ModelUnavailable         time-out, connection, 429 or 5xx that outlived the retries
         ├── ModelRejected            the server refuses the request itself (key, model name, malformed)
         └── ReplayMissing            a replayed run made no such request: instruments, prompts or code have changed
@@ -125,9 +125,7 @@ class ModelError(EnqueteError):
         self.sends = sends
         self.timeouts = timeouts
         self.short = False  # given up because the budget had no room for another try
-        self.outage = (
-            False  # the server has been away for longer than the run's patience: nobody's fault, the run pauses
-        )
+        self.outage = False  # the server was away for longer than the run's patience: nobody's fault, the run pauses
         self.broken = 0  # connections that broke after the request was sent: possibly billed as well
 
 

@@ -226,9 +226,7 @@ class Methodology:
     evaluation: Callable[[], Any]  # its Evaluation (reports/evaluation.py), all that reads answers: imports pandas
     steps: Steps = field(default=Steps())  # of its graph
     probes: tuple[str, ...] = PROBES_OF_CLOSED  # kinds that make sense for it: see nodes/arms.py
-    drafts: Callable[[Any], Mapping[str, str]] | None = (
-        None  # files from a simulation's discourse: see nodes/material.py
-    )
+    drafts: Callable[[Any], Mapping[str, str]] | None = None  # files from a discourse: see nodes/material.py
     offers: Offer | None = None
 
     @cached_property
