@@ -24,9 +24,8 @@ from enquete.state.settings import Environment
 
 NETWORK = frozenset({
     "9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs", "gfs2", "glusterfs", "gpfs", "lustre",
-    "ncpfs",
-    "nfs", "nfs3", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf", "vmhgfs",
-    "webdav",
+    "ncpfs", "nfs", "nfs3", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf",
+    "vmhgfs", "webdav",
 })  # fmt: skip
 """File systems shared between machines, or by a host with its guests: their shared memory and locks are not one
 machine's. As "fuse.…" too."""
@@ -105,11 +104,9 @@ def require_writable(folder: Path, advice: str = ELSEWHERE) -> None:
         probe.unlink()
     except OSError as error:
         drive = drive_of(place)
-        why = (
-            f"its drive {drive.mount} is mounted read-only"
-            if drive and drive.read_only
-            else error.strerror or str(error)
-        )
+        why = error.strerror or str(error)
+        if drive and drive.read_only:
+            why = f"its drive {drive.mount} is mounted read-only"
         raise SettingsError(f"{folder}: results cannot be written there ({why}). {advice}") from error
 
 

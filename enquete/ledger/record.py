@@ -74,9 +74,7 @@ class RunRecord(BaseModel):
 
     run_id: str
     sim_id: str
-    sim_path: (
-        str  # absolute; relative to the run's folder where the run lies within its simulation's: they move together
-    )
+    sim_path: str  # absolute; relative to the run's folder where that lies within the simulation's: they move together
     kind: Literal["simulation", "personas"]
     topic: str
     methods: dict[str, str]  # name → dotted path of its Methodology, in the order asked for
@@ -108,9 +106,7 @@ class RunRecord(BaseModel):
     base_url: str = ""
     key_variable: str = Field(default="", exclude_if=lambda name: not name)  # holds its key; "": LLM_API_KEY
     created_at: str
-    by: str = Field(
-        default="", exclude_if=lambda by: not by
-    )  # what agents are compared by; "" is their stakeholder type
+    by: str = Field(default="", exclude_if=lambda by: not by)  # agents are compared by it; "": stakeholder type
     batch: bool = Field(default=False, exclude_if=lambda batch: not batch)  # requests go in batches, at half the price
     weights: Weights | None = Field(default=None, exclude_if=lambda weights: weights is None)  # of a local model
     # Of runs with a second respondent alone: others are written as they always were.

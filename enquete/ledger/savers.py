@@ -72,14 +72,8 @@ class RunSaver(AsyncSqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         await self._stored(lambda: super(RunSaver, self).aput(config, checkpoint, metadata, new_versions))
-        place = config["configurable"]
-        return {
-            "configurable": {
-                "thread_id": place["thread_id"],
-                "checkpoint_ns": place["checkpoint_ns"],
-                "checkpoint_id": checkpoint["id"],
-            }
-        }
+        place = {name: config["configurable"][name] for name in ("thread_id", "checkpoint_ns")}
+        return {"configurable": {**place, "checkpoint_id": checkpoint["id"]}}
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -151,13 +145,9 @@ async def _in_store(shown: str, schema: str) -> AsyncIterator[BaseCheckpointSave
         "options": f'-c search_path="{schema}"',
     }  # fmt: skip
     pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
-        with_credentials(shown),
-        min_size=1,
-        max_size=4,
-        open=False,
-        kwargs=options,
+        with_credentials(shown), min_size=1, max_size=4, open=False, kwargs=options,
         check=AsyncConnectionPool.check_connection,
-    )
+    )  # fmt: skip
     try:
         async with pool:
             made = AsyncPostgresSaver(pool, serde=JsonPlusSerializer(allowed_msgpack_modules=None))

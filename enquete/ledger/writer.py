@@ -93,9 +93,9 @@ def told_by_checkpoints(path: Path) -> int:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             if "checkpoints" not in tables or not connection.execute("SELECT 1 FROM checkpoints LIMIT 1").fetchone():
                 return 0
-            row = (
-                connection.execute("SELECT value FROM write_counter").fetchone() if "write_counter" in tables else None
-            )
+            if "write_counter" not in tables:
+                return sys.maxsize
+            row = connection.execute("SELECT value FROM write_counter").fetchone()
             return row[0] if row and isinstance(row[0], int) else sys.maxsize
     except (OSError, UnicodeDecodeError):
         return 0
@@ -328,9 +328,8 @@ class GroupWriter:
 
     def _as_ledger_error(self, error: Exception, queued: Queued[Any]) -> Exception:
         """SQLite's own complaints about the file become LedgerError; a broken constraint is a bug and stays one."""
-        if not isinstance(error, sqlite3.DatabaseError) or isinstance(
-            error, sqlite3.IntegrityError | sqlite3.ProgrammingError
-        ):
+        is_bug = isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError)
+        if is_bug or not isinstance(error, sqlite3.DatabaseError):
             return error
         if is_damage(error):
             return damaged(Path(self._name), error)

@@ -160,9 +160,8 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         for turn in self.stored(unit, context):
             blocks.extend(self.asked_with(talk, turn, context))
             talk = talk.after(turn)
-        return (
-            blocks if talk.stop else [*blocks, *(self.block(talk, asked, context) for asked in self.due(talk, context))]
-        )
+        due = () if talk.stop else self.due(talk, context)
+        return [*blocks, *(self.block(talk, asked, context) for asked in due)]
 
     async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
         """From the last stored turn to the end, or to where budget or answers are missing."""
@@ -291,7 +290,6 @@ def turn_block(
 def transcript(turns: Sequence[Turn], language: Language, speaker: Callable[[Turn], str] | None = None) -> str:
     """The conversation as its participants read it: questions and answers, or, with a name for each turn's speaker, who
     said what. Each on a line of its own."""
-
     if speaker is not None:
         return "\n".join(_line(speaker(turn), turn.answer) for turn in turns)
     return dialogue(((turn.question, turn.answer) for turn in turns), language)

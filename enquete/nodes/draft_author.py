@@ -137,14 +137,13 @@ class Author:
             given = await self._ask(STATEMENTS, asked.model_copy(update={"again": faults}))
             faults = []
             for choice in given.statements:
-                if not 1 <= choice.number <= len(sentences):
-                    faults.append(f"{choice.number}: is no number from above")
-                elif fault := translation_faults(sentences[choice.number - 1].text, choice.translation, into):
-                    faults.append(f"{choice.number}: translation: {fault}")
-                elif choice.number not in chosen and len(chosen) < MOST:
-                    chosen[choice.number] = replace(
-                        sentences[choice.number - 1], left_out="", other=one_line(choice.translation)
-                    )
+                number = choice.number
+                if not 1 <= number <= len(sentences):
+                    faults.append(f"{number}: is no number from above")
+                elif fault := translation_faults(sentences[number - 1].text, choice.translation, into):
+                    faults.append(f"{number}: translation: {fault}")
+                elif number not in chosen and len(chosen) < MOST:
+                    chosen[number] = replace(sentences[number - 1], left_out="", other=one_line(choice.translation))
             if len(chosen) >= asked.fewest:
                 break
         if len(chosen) < asked.fewest:
@@ -266,14 +265,11 @@ def candidates(material: Material) -> list[PostStatement]:
 
 
 def statements_input(material: Material, sentences: Sequence[PostStatement]) -> StatementsIn:
-    lines = [
-        Numbered(number=number, text=f"{sentence.text} ({sentence.post.name}, {sentence.post.kind})")
-        for number, sentence in enumerate(sentences, start=1)
-    ]
+    lines = [f"{sentence.text} ({sentence.post.name}, {sentence.post.kind})" for sentence in sentences]
     return StatementsIn(
         topic=material.topic,
         themes=[theme.label for theme in material.themes],
-        sentences=lines,
+        sentences=numbered(lines),
         into=OTHER[material.language],
         fewest=min(FEWEST, len(sentences)),
         most=min(MOST, len(sentences)),
@@ -283,20 +279,14 @@ def statements_input(material: Material, sentences: Sequence[PostStatement]) -> 
 def texts_input(material: Material, slots: Sequence[Slot], shown: Sequence[Post]) -> TextsIn:
     """With the posts that speak of these slots' themes, else any."""
     about = stems_of(" ".join(slot.about.label for slot in slots if slot.about))
-    wanted = [
-        Numbered(number=number, text=f"{slot.wanted} Enquete's own: “{slot.en}” / „{slot.de}“")
-        for number, slot in enumerate(slots, start=1)
-    ]
+    wanted = numbered(f"{slot.wanted} Enquete's own: “{slot.en}” / „{slot.de}“" for slot in slots)
     numbers = [number for number, post in enumerate(shown) if not about or about & stems_of(post.text)]
     posts = _numbered(shown, numbers, described=material.described)
     return TextsIn(topic=material.topic, posts=posts, wanted=wanted, described=material.described)
 
 
 def _back_input(pairs: Mapping[str, Pair], names: Sequence[str], language: Spoken) -> BackIn:
-    texts = [
-        Numbered(number=number, text=pairs[name].in_(OTHER[language])) for number, name in enumerate(names, start=1)
-    ]
-    return BackIn(texts=texts, into=language)
+    return BackIn(texts=numbered(pairs[name].in_(OTHER[language]) for name in names), into=language)
 
 
 def _pairs(material: Material, kept: Mapping[str, _Kept]) -> Iterator[tuple[str, Pair]]:
@@ -310,6 +300,11 @@ def _pairs(material: Material, kept: Mapping[str, _Kept]) -> Iterator[tuple[str,
             yield f"s{place:02d}", Pair.model_validate(material.said(statement))
     for name in sorted(kept):
         yield name, kept[name].text
+
+
+def numbered(texts: Iterable[str]) -> list[Numbered]:
+    """From 1, in their order."""
+    return [Numbered(number=number, text=text) for number, text in enumerate(texts, start=1)]
 
 
 def _numbered(
@@ -620,8 +615,7 @@ def expected(material: Material, methods: Mapping[str, str], model: str, machine
     written = [*quotes, *(slot.en for slot in slots), *(theme.label for theme in material.themes)]
     batches = [written[place : place + AT_ONCE] for place in range(0, len(written), AT_ONCE)]
     for batch in batches:
-        lines = [Numbered(number=number, text=text) for number, text in enumerate(batch, start=1)]
-        prompts.append(BACK.prompt(BackIn(texts=lines, into=LANGUAGES[0]), "en"))
+        prompts.append(BACK.prompt(BackIn(texts=numbered(batch), into=LANGUAGES[0]), "en"))
     read = sum(estimate(text) for text in prompts)
     wrote = LABEL_TOKENS * (len(material.themes) + 1)
     wrote += sum(estimate(slot.de) + estimate(slot.en) + TOKENS_OF_FORM for slot in slots)

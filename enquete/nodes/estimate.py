@@ -229,11 +229,9 @@ def _batches(record: RunRecord, rehearsal: Rehearsal) -> int:
     then the critic and the narrative. Methodologies of a phase share theirs."""
     longest: dict[str, int] = {}
     for (name, phase), steps in rehearsal.steps.items():
-        works = {kind.purpose for kind in rehearsal.kinds if (kind.methodology, kind.phase) == (name, phase)} - {
-            "answer"
-        }
+        works = {kind.purpose for kind in rehearsal.kinds if (kind.methodology, kind.phase) == (name, phase)}
         by_row = rehearsal.plans[name, phase].by_row
-        needed = steps + sum(steps if work in by_row else 1 for work in works)
+        needed = steps + sum(steps if work in by_row else 1 for work in works - {"answer"})
         longest[phase] = max(longest.get(phase, 0), needed)
     asides = 1 + any(arm.aside for arm in record.arms)
     return asides * sum(longest.values()) + (record.critic is not None) + 1
@@ -280,11 +278,8 @@ def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Rang
     """A line with its cost. The ends of the two token ranges belong together."""
     usd = None
     if price is not None:
-        ends = {
-            end: cost(price, int(getattr(input_tokens, end)), int(getattr(output_tokens, end)))
-            for end in Range.model_fields
-        }
-        usd = Range(**ends)
+        pairs = zip(input_tokens, output_tokens, strict=True)
+        usd = Range(**{end: cost(price, int(read), int(written)) for (end, read), (_, written) in pairs})
     source = price.source if price else ""
     return EstimateLine.model_validate(
         {**known, "input_tokens": input_tokens, "output_tokens": output_tokens, "usd": usd, "price_source": source}

@@ -58,10 +58,8 @@ def pin_instruments(
     for name, dotted in methods.items():
         model = load_methodology(dotted).instrument
         if name in kept:
-            used[name] = kept[name]
-            notices += [
-                f"{name}: {notice}" for notice in instrument_notices(_as_asked(model, name, kept[name]), language)
-            ]
+            used[name], instrument = kept[name], _as_asked(model, name, kept[name])
+            notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
             continue
         own_file = request.own_instruments.get(name)
         if own_file is None and shipped_file(model, name, pack.name) is None:

@@ -100,12 +100,9 @@ def source_of(slot: Slot) -> str:
 
 
 def counted(theme: DiscourseTheme) -> str:
-    where = (
-        f"in the descriptions of {theme.agents} agents"
-        if theme.described
-        else f"in {theme.posts} posts of {theme.agents} agents"
-    )
-    return f"theme “{one_line(theme.label)}”, {where if theme.agents else 'as named'}"
+    what = "the descriptions" if theme.described else f"{theme.posts} posts"
+    where = f"in {what} of {theme.agents} agents" if theme.agents else "as named"
+    return f"theme “{one_line(theme.label)}”, {where}"
 
 
 @dataclass(frozen=True)
@@ -157,13 +154,10 @@ class Material:
         text = by_rule(slot)
         if self.bilingual:
             return text
-        mixed = (
-            ""
-            if slot.about or self.language in self.topics
-            else "; CHECK the topic is in another language: translate it"
-        )
-        left = replace(text, de="") if self.language == "en" else replace(text, en="")
-        return replace(left, source=f"{text.source}{mixed}")
+        source = text.source
+        if not slot.about and self.language not in self.topics:
+            source += "; CHECK the topic is in another language: translate it"
+        return replace(text, source=source, **{OTHER[self.language]: ""})
 
     def theme_of(self, statement: PostStatement) -> str:
         """The name of the theme that it shares most with; "" where there is none."""

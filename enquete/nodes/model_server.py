@@ -56,10 +56,8 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
     """The server that this run's models are asked at: the one named now, else the run's own."""
     if record.weights:
         return LOCAL_URL
-    named = (
-        record.base_url if record.key_variable else machine.base_url or record.base_url
-    )  # its key is no other server's
-    return named or OPENAI_URL
+    named = "" if record.key_variable else machine.base_url  # its key is no other server's
+    return named or record.base_url or OPENAI_URL
 
 
 def at_its_server(record: RunRecord, machine: Machine) -> Machine:

@@ -119,9 +119,8 @@ def with_local_model(
     Raises SettingsError where a package or file is missing, and where a run would need a local and another server at
     once.
     """
-    asked = {arm.model for arm in arms if arm.respondent == "llm"} | (
-        {critic.model} if critic and critic.model else set()
-    )
+    asked = {arm.model for arm in arms if arm.respondent == "llm"}
+    asked |= {critic.model} if critic and critic.model else set()
     persons = any(arm.role == "main" and arm.respondent == "human" for arm in arms)
     asked |= set(role_models(settings)) if persons else set()
     local = next(filter(is_local, sorted(asked)), None)
@@ -200,9 +199,8 @@ def _choice(
     begun = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
     if begun and not (draft.replay_of or draft.rerun_of):
         refuse_mismatch(begun[-1], draft)
-    return RunChoice(
-        "new", run_folder(interviews, draft.run_id), draft, request.store or Environment.read().store or ""
-    )
+    store = request.store or Environment.read().store or ""
+    return RunChoice("new", run_folder(interviews, draft.run_id), draft, store)
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:

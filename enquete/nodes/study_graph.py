@@ -468,10 +468,8 @@ def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
             if (name, phase) == STAGE:
                 log.error("the critic was stopped by a bug", exc_info=error.error)
             else:
-                key, text = (
-                    graph_failure(run_session.record.main.id, name, phase),
-                    traceback.format_exception(error.error),
-                )
+                key = graph_failure(run_session.record.main.id, name, phase)
+                text = traceback.format_exception(error.error)
                 await run_session.ledger.record_failure(Failure(*key, summary, "".join(text)))
             await run_session.ledger.set_stage(name, phase, "failed", summary)
         # The node's own edges are not followed; without a sibling nobody else would lead on.

@@ -111,14 +111,9 @@ def present(block: Block, arm: Arm, language: Language) -> Block:
         block = control_block(block, language)
     if not arm.shows and arm.elicitation == "point":
         return block
-    items = tuple(_item(item, block, arm) for item in block.items)
-    return block.model_copy(
-        update={
-            "items": items,
-            "shown": _item_order(block, arm) or block.shown,
-            "frame": "paraphrased" if "paraphrased" in arm.shows else "as_written",
-        }
-    )
+    items, shown = tuple(_item(item, block, arm) for item in block.items), _item_order(block, arm) or block.shown
+    frame = "paraphrased" if "paraphrased" in arm.shows else "as_written"
+    return block.model_copy(update={"items": items, "shown": shown, "frame": frame})
 
 
 def _item(item: Item, block: Block, arm: Arm) -> Item:
@@ -386,12 +381,10 @@ class LedgerContext:
 
     def _task_prompt(self, task: InterviewerTask[ResultT], problem: str, attempt: int) -> Prompt:
         text = task.prompt(task.data, self.language)
-        content = f"{text}\n\n{problem}" if problem else text
-        message = {"role": "user", "content": content}
+        message = {"role": "user", "content": f"{text}\n\n{problem}" if problem else text}
         schema = task.schema(task.data) if task.schema else task.result.model_json_schema()
-        return Prompt(
-            tell(INTERVIEWER, self.language), (message,), compact(schema), task.max_output_tokens * 2**attempt
-        )
+        room = task.max_output_tokens * 2**attempt
+        return Prompt(tell(INTERVIEWER, self.language), (message,), compact(schema), room)
 
     async def pin(self, name: str, value: JsonValue) -> JsonValue:
         return await self.ledger.pin(self.arm.id, self.methodology, self.phase, name, value)

@@ -281,9 +281,8 @@ async def interview(
         if completion == "short":
             return Reply("short")
         if completion == "failed":
-            return Reply(
-                "done", _in_order(block, constraint, answers, dict.fromkeys((item.id for item in pending), "failed"))
-            )
+            failed: dict[str, Status] = dict.fromkeys((item.id for item in pending), "failed")
+            return Reply("done", _in_order(block, constraint, answers, failed))
         reading = read_reply(completion, pending, names)
         cuts += reading.cut_off
         if constraint is not None and problem == "constraint":

@@ -86,9 +86,8 @@ class Role(Generic[DataT, ResultT]):
 
     def models(self, settings: BaseModel) -> tuple[str, str]:
         """(model, fallback); "" where none is named: the main arm's, and nobody."""
-        return str(getattr(settings, f"{self.setting}_model", "")), str(
-            getattr(settings, f"{self.setting}_fallback", "")
-        )
+        model, fallback = (getattr(settings, f"{self.setting}_{which}", "") for which in ("model", "fallback"))
+        return str(model), str(fallback)
 
     def most_calls(self, settings: BaseModel, times: int) -> int:
         """Requests that this much work may take at most."""

@@ -170,9 +170,8 @@ class SyntheticRespondent:
             as_nobody = self._true(nobody(who, self._language), block)
             answers = flawed(who, block, answers, as_nobody, self._flaws, self._seed)
         names = names_of(block)
-        return json.dumps(
-            {names[item.id]: _written(item, answers[item.id]) for item in block.items}, ensure_ascii=False
-        )
+        reply = {names[item.id]: _written(item, answers[item.id]) for item in block.items}
+        return json.dumps(reply, ensure_ascii=False)
 
     def _true(self, who: Participant, block: Block) -> dict[str, Answer]:
         return {answer.item: answer for answer in self._truth(who, block, self._language, self._seed)}
