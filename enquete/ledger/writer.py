@@ -152,15 +152,12 @@ class Room(Protocol):
     @property
     def notice(self) -> str:
         """Why room had to be made; "" before."""
-        ...
 
     def release(self, why: str = "") -> bool:
         """Make room; False where there is no more to be had. Called with the error's text."""
-        ...
 
     def tell(self) -> None:
         """Pass the notice on, once. Called in the event loop, before any waiter learns of it."""
-        ...
 
 
 class Queued(NamedTuple, Generic[T]):

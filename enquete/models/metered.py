@@ -68,7 +68,6 @@ class Replay(Protocol):
 
     def obtained(self, key: CallKey) -> tuple[Completion, Usage]:
         """Raises ModelError as it was then, ReplayMissing where that run made no such call."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -277,7 +277,6 @@ class ShardExecutor(Protocol):
 
     async def run(self, run_session: RunSession, spec: ShardSpec, report: Progress) -> dict[str, int]:
         """Conduct a shard; how many of its units came to which outcome. Opened by its first shard."""
-        ...
 
     async def close(self) -> None: ...
 

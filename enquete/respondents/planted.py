@@ -30,7 +30,6 @@ class Occasional(Protocol):
 
     def again(self, asking: int) -> Truth:
         """The same truth on another occasion, which `asking` names: what is planted stays, the noise is drawn anew."""
-        ...
 
 
 @lru_cache(maxsize=4096)  # asked again for every draw of an agent

@@ -48,7 +48,6 @@ class Metered(Protocol):
 
         `offline` answers without a network (synthetic respondent, rule-based interviewer) and is metered by estimate.
         """
-        ...
 
 
 class Respondent(Protocol):
@@ -63,7 +62,6 @@ class Respondent(Protocol):
 
     async def ask(self, who: Participant, block: Block, model: Metered) -> Reply:
         """Exactly one Answer per item when done. Model faults are statuses, bugs raise."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,6 @@ class InterviewContext(Protocol):
 
     def participants(self) -> Sequence[Participant]:
         """Whom this arm asks, in the population's stable order; persona and digest as this arm and phase have them."""
-        ...
 
     def participant(self, participant_id: str) -> Participant: ...
 
@@ -109,31 +106,24 @@ class InterviewContext(Protocol):
 
     def stored(self, key: BlockKey) -> Mapping[str, Answer]:
         """Stored answers of that occasion by item: what a participant said before, to rebuild a conversation from."""
-        ...
 
     async def ask(self, block: Block) -> Reply:
         """Look up, else ask, then commit answers and counters in one transaction. Splits the block when items are asked
         one by one."""
-        ...
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
         """The interviewer's own work, by a model through the same ledger, or by its rule without one."""
-        ...
 
     async def worked(self, task: InterviewerTask[ResultT]) -> tuple[ResultT, str] | Literal["short", "failed"]:
         """The same, and which model did it ("rule" without one)."""
-        ...
 
     async def pin(self, name: str, value: JsonValue) -> JsonValue:
         """First writer wins: themes, feedback, round closed. Returns what is stored."""
-        ...
 
     def pinned(self, name: str, *, arm: str | None = None) -> JsonValue:
         """A pinned value of this methodology and phase (of this arm unless named), or None."""
-        ...
 
     def answers(
         self, *, arm: str, phase: str | None = None, round: int | None = None
     ) -> AsyncIterator[tuple[BlockKey, Answer]]:
         """Stored answers of this methodology, in a stable order. The arm is named, so that none leaks."""
-        ...

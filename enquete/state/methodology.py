@@ -340,57 +340,46 @@ class Port(Protocol):
     @property
     def shelf(self) -> str | None:
         """Where files lie that callers may name; None: they may name any."""
-        ...
 
     def model(self) -> str:
         """Of the environment, that would answer where no respondent is named; "" where none would."""
-        ...
 
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:
         """Within, nobody else is within for this folder: what is looked up holds when a run is begun. Raises Busy."""
-        ...
 
     async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
         """Write a new run of this methodology alone, as `conduct_interviews` takes it. File its token before
         `resume` asks anybody, so that a call that is killed is gone on with. `sim`: an id under the root, or a file
         that the operation wrote. Raises InputError."""
-        ...
 
     async def resume(self, sim: str | Path, token: str, *, in_talk: bool = False, **request: Any) -> StoppedRun:
         """Drive a run to its end or next stop; one driven already, here or elsewhere, is waited for. Raises InputError.
         in_talk: a person answers question after question; nothing is written up while it waits for the next."""
-        ...
 
     async def submit(
         self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
     ) -> None:
         """A person's answers to the form that the run waits with (a participant's, if `who` is named), by item; a text
         is that to all of them. Raises InputError where it waits for none, or an answer is none to its item."""
-        ...
 
     async def pin(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
         """Pin a value of the methodology for the main arm, as its interview context would."""
-        ...
 
     async def work(
         self, sim: str | Path, token: str, name: str, role: Worker, subject: str, data: BaseModel, **request: Any
     ) -> dict[str, JsonValue]:
         """The interviewer's work on what a run holds, by its model through its ledger and budget, or by the role's
         rule; pinned under `name`, with `by`, and not done again. Raises InputError where the budget is short."""
-        ...
 
     async def pause(self, out: str, run: str) -> bool:
         """Whether this process drives the run; then it is told to launch nothing more, and waited for. Raises
         InputError where another process drives it."""
-        ...
 
     def runs(self, out: str) -> Sequence[str]:
         """The runs of a folder, by name."""
-        ...
 
     def look(self, out: str, run: str) -> RunSnapshot:
         """Reads, and touches nothing. Raises LedgerError where the run cannot be read."""
-        ...
 
 
 @dataclass(frozen=True)
