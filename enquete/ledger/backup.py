@@ -29,6 +29,7 @@ from enquete.ledger.location import is_remote, store_of
 from enquete.ledger.versions import VERSION_TABLE, NewerLedger
 from enquete.ledger.writer import COUNTER, counted, told_beside
 from enquete.state.errors import LedgerError
+from enquete.state.methodology import alongside
 
 # --- Whether a ledger is as it was written. SQLite checks its pages, but keeps no checksum of what stands on them: a
 # letter that was changed within a text is sound to it. A ledger's own backup copy tells that, since what was settled
@@ -306,13 +307,10 @@ async def backed_up(
     ledger.keep_log()
     if not copies(ledger.path):  # of what the run is and whom it asks
         await made.copy()
-    watching = asyncio.create_task(made.watch(stop))
     try:
-        yield made
+        async with alongside(made.watch(stop)):
+            yield made
     finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
         if has_room():
             await ledger.drain()
             await made.copy()

@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple
 # --- What calls are really billed: how much more than its bound a reservation must hold, and how many may go before
 # that is known. A server that ignores the limit on replies, or counts a model's thinking beyond it, bills more than a
 # request can reserve from its own words. So the first calls of a model are sent alone, and what they were billed
-# decides about the rest: every model as many calls under way as the caps bear at 200 times what each reserves, and at
-# least 2; then four times as many as were measured; all of them after 8 one that billed more the same for each kind
-# of work, but twice as many as were measured, and never all; every reservation of that kind, of those under way too,
-# holds the excess of the dearest call so far Not where requests go in batches: each would take hours, so all go at
-# once, and only the excess is held once one was measured. Measured by: `spent` against the cap with 256 calls in
-# flight and replies of 10 and 200 times the limit.
+# decides about the rest. Of every model as many calls go at once as the caps bear at 200 times what each reserves, and
+# at least 2; then four times as many as were measured; all of them after 8. Of one that billed more it is the same for
+# each kind of work, but twice as many as were measured, and never all; and every reservation of that kind, of those
+# under way too, holds the excess of the dearest call so far. Not where requests go in batches: each would take hours,
+# so all go at once, and only the excess is held once one was measured. Measured by: `spent` against the cap with 256
+# calls in flight and replies of 10 and 200 times the limit.
 
 FIRST_WAVE = 2
 DEAREST = 200
@@ -141,8 +141,7 @@ class TokenCalibration:
             self._wake()
 
     def excess(self, kind: CostKind | None) -> Amount:
-        """What one more call of this kind should hold beyond its bound: of a kind not measured yet, as the model's
-        dearest."""
+        """What one more call of this kind should hold beyond its bound: if not measured yet, the model's dearest."""
         if kind is None or kind.model not in self._models:
             return NOTHING
         model, mine = self._of(kind)
@@ -291,8 +290,7 @@ class Budget:
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: CostKind | None = None) -> bool:
-        """True when the amount is reserved, and what calls of this kind are billed beyond it; False when this claim
-        must stop launching calls."""
+        """True when the amount is reserved with what is billed beyond it; False when this claim must stop launching."""
         await self.calibration.admit(kind, lambda: self._borne(tokens, usd))
         granted = False
         try:

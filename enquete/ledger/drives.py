@@ -27,8 +27,7 @@ NETWORK = frozenset({
     "ncpfs", "nfs", "nfs3", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf",
     "vmhgfs", "webdav",
 })  # fmt: skip
-"""File systems shared between machines, or by a host with its guests: their shared memory and locks are not one
-machine's. As "fuse.…" too."""
+"""File systems shared between machines, or host and guests: memory and locks are not one machine's. Also "fuse.…"."""
 
 FUSE = frozenset({
     "blobfuse", "blobfuse2", "davfs2", "gcsfuse", "goofys", "grpcfuse", "mfs", "mountpoint-s3", "rclone", "s3fs",

@@ -77,8 +77,7 @@ def result_folders(run: Path) -> list[Path]:
     return [folder for folder in (*phases, interviews / "synthesis" / run.name, run) if folder.is_dir()]
 
 
-# --- A run's folder: found by its name, read, locked by whoever drives it, its files replaced as a whole or set
-# aside.
+# --- A run's folder: found by name, read, locked by whoever drives it, its files replaced as a whole or set aside.
 
 try:
     import fcntl

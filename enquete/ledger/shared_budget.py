@@ -8,12 +8,13 @@ anything in flight, as in one process. So the cap holds as there, and a pause or
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 
 from enquete.ledger.budget import NOTHING, Amount, Budget, Cap, Claim, CostKind
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.workers import BlockRequest, Evicted, SharedBalance, ask_to_stop, look, take_block
+from enquete.state.methodology import alongside
 
 BLOCK = 64
 """Calls that a block is taken for."""
@@ -87,8 +88,7 @@ class SharedBudget(Budget):
         return False
 
     def _needed_at_once(self, need: Amount) -> Amount:
-        """What cannot wait for a block is taken beyond it if the cap, as last seen, has room for as many in every
-        process."""
+        """What cannot wait is taken beyond the block if the cap, as last seen, has room for as many in each process."""
         return need if self._has_block(need) else need.times(self.processes)
 
     def _paid(self, tokens: int, usd: float) -> None:
@@ -149,8 +149,7 @@ class SharedBudget(Budget):
     def _borne(self, tokens: int, usd: float) -> float:
         return super()._borne(tokens, usd) / self.processes
 
-    @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    def watched(self) -> AbstractAsyncContextManager[None]:
         """Within, a pause that any process asked for is heard, and what all have spent is seen."""
 
         async def watch() -> None:
@@ -166,10 +165,4 @@ class SharedBudget(Budget):
                 elif not looked.registered and not self.stopped:
                     await Budget.stop(self, str(Evicted("another process does its work")))
 
-        watching = asyncio.create_task(watch())
-        try:
-            yield
-        finally:
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
+        return alongside(watch())

@@ -84,9 +84,8 @@ def told_beside(folder: Path) -> int:
 
 
 def told_by_checkpoints(path: Path) -> int:
-    """Writes by the checkpoints in this file; likewise. More than any ledger has where positions stand there without a
-    count, 0 where there are none, or they are damaged. Raises sqlite3.DatabaseError where they cannot be read just
-    now."""
+    """Writes by the checkpoints in this file; likewise. More than any ledger has where positions stand without a count,
+    0 where there are none or damaged ones. Raises sqlite3.DatabaseError where they cannot be read just now."""
     try:
         require_regular(path)
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:

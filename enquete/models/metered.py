@@ -319,8 +319,7 @@ class AlternateModels:
     def __init__(
         self, models: Sequence[MeteredModel], place: Callable[[], int], switch: Callable[[int, str], Awaitable[object]]
     ):
-        """`place`: of the model that is asked now, as it is stored; `switch` stores that the one at this place has
-        failed, and why."""
+        """`place`: of the model asked now, as it is stored; `switch` stores that the one there has failed, and why."""
         self._models = models
         self._place = place
         self._switch = switch

@@ -575,8 +575,7 @@ def fitted(prompt: Prompt, context: int | None, tokens: int) -> Prompt | None:
     return replace(prompt, max_output_tokens=room)
 
 
-# --- Several servers of one model. An agent stays with one of them, whose prefix cache then holds its persona and
-# memory.
+# --- Several servers of one model. An agent stays with one, whose prefix cache then holds persona and memory.
 #
 # Which one says weighted rendezvous hashing (Thaler & Ravishankar 1998; the score is Schindelhauer & Schomaker's,
 # 2005), so every process says the same, shares are as the weights, and a server that is away moves its own agents and

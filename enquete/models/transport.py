@@ -81,8 +81,7 @@ HEALTH_PROBE = Prompt(
     schema='{"type":"object","properties":{"there":{"type":"boolean"}},"required":["there"]}',
     max_output_tokens=32,  # an answer cut off by its length is an answer too
 )
-"""What any working server answers. It costs next to nothing; the request for whose sake it is sent is charged for it,
-at its own reservation."""
+"""What any working server answers. It costs next to nothing; whose sake it is sent for is charged its reservation."""
 
 
 @dataclass(slots=True)

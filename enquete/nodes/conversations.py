@@ -92,8 +92,7 @@ TurnT = TypeVar("TurnT", bound=Turn)
 @dataclass(frozen=True)
 class Conversation(Generic[TurnT]):
     """What a unit's turns so far add up to. A methodology adds what it reduces from them (a graph, a record) in
-    `after`: the one way, at work as in reading back, so that a conversation that went on after a kill is the one that
-    was begun."""
+    `after`, the one way at work as in reading back: what goes on after a kill is the conversation that was begun."""
 
     unit: str
     turns: tuple[TurnT, ...] = ()
@@ -276,8 +275,7 @@ def turn_block(
     session: str = "",
     items: Sequence[Item] = (),
 ) -> Block:
-    """What a turn is asked with: its question in words (or `items`), and under a heading what was `said` before,
-    fenced."""
+    """What a turn is asked with: its question in words (or `items`), and, fenced, what was `said` before."""
     question = Item(id=f"turn_{asked.turn:02d}", kind="text", wording=asked.question)
     return Block(
         key=context.key(asked.participant or unit, "turn", session=session, round=asked.round, turn=asked.turn),
@@ -330,8 +328,7 @@ class TurnStage(Protocol):
 
 Routes = Mapping[TurnStage, TurnStage | tuple[Callable[[Any], Awaitable[str]], Mapping[str, TurnStage | None]] | None]
 """The stages of a turn in their order, and where each leads: to another one, to one of several by an edge's answer, or
-(None) to the end. `walk` goes that way, and `draw` makes the graph of it that Studio shows, and that goes the same
-way."""
+(None) to the end. `walk` goes that way; `draw` makes the graph of it that Studio shows."""
 
 
 async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
@@ -347,8 +344,7 @@ async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
 
 
 def draw(routes: Routes, name: str, state: Any, context: Any, given: Any, result: Any) -> CompiledStateGraph[Any]:
-    """The graph of a turn, without a checkpointer: the stored turns are the checkpoint. given, result: its channels of
-    input and output."""
+    """The graph of a turn; no checkpointer: stored turns are the checkpoint. given, result: channels in and out."""
     from langgraph.graph import END, START, StateGraph  # noqa: PLC0415
 
     builder = StateGraph(state, context_schema=context, input_schema=given, output_schema=result)

@@ -295,9 +295,8 @@ def _winner(order: Order, text: str | None) -> str:
     return letter if order != "ba" else "B" if letter == "A" else "A"
 
 
-# --- What became of each pair, told to the memory: both answers are remembered, then their records are annotated
-# (respondent_id, critic_score, pairwise_winner), then the comparison itself is remembered, for preferences over many
-# runs
+# --- What became of each pair, told to the memory: both answers are remembered, their records annotated (respondent_id,
+# critic_score, pairwise_winner), then the comparison itself, for preferences over many runs
 
 TOLD: Final = {
     "question_id", "answer_id_a", "answer_id_b", "methodology", "question_type", "score_a", "score_b", "reason"

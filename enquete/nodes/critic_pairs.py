@@ -28,8 +28,7 @@ from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.planted import uniform
 from enquete.state.asking import RESPONDED, Answer, Arm, Block, Item
 
-# --- What became of a pair: pinned in the ledger once, read by the report, by the memory and by whoever goes on after
-# a kill
+# --- What became of a pair: pinned in the ledger once, read by report, memory and whoever goes on after a kill
 
 REPEATED = 50
 """Pairs of a run that are compared once more: how far a critic can be trusted, what it says twice of a pair tells."""
@@ -85,8 +84,7 @@ def annotated(ledger: Ledger, arm: str) -> set[str]:
     }
 
 
-# --- The matching buffer: which of two answers to a question comes first does not matter, and it never grows beyond
-# its size
+# --- The matching buffer: which of two answers comes first does not matter, and it never outgrows its size
 
 T = TypeVar("T")
 Side = Literal["a", "b"]

@@ -72,8 +72,7 @@ class Author:
     doubts: dict[str, str] = field(default_factory=dict)
 
     async def draft(self, material: Material, methods: Mapping[str, str]) -> Material:
-        """The material, with themes, statements and a writer of the model's. Raises SettingsError where it cannot be
-        asked."""
+        """The material, with themes, statements and a writer of the model's. Raises SettingsError if it cannot ask."""
         shown = sample(material.posts)
         material = await self._themes(replace(material, author=self.model), shown)
         material = await self._statements(material)
@@ -327,9 +326,8 @@ def _theme(given: ThemeOut, named: Sequence[Post], material: Material) -> Discou
     return DiscourseTheme(label, len(posts), len({post.agent for post in posts}), labels, material.described)
 
 
-# --- What a model is asked for a draft, and the form of what it says. In English whatever the study's language: each
-# asks for both Posts are other people's words: fenced, numbered, data. Numbers are all that a model can name as a
-# source.
+# --- What a model is asked for a draft, and the form of what it says: in English whatever the study's language, as each
+# asks for both. Posts are other people's words: fenced, numbered, data. A model can name numbers alone.
 
 FEWEST_THEMES, MOST_THEMES = 4, 8
 

@@ -293,9 +293,8 @@ def _rows(plan: Plan, rehearsal: Rehearsal, kind: Rehearsed) -> tuple[float, flo
 
 
 def _repeats(plan: Plan, kind: Rehearsed, place: int) -> float:
-    """How many times what was rehearsed calls (place 0), input (1) and output (2) may come to, by how much of them is
-    in which part: a sort on a forced grid, which models often break, may be asked for until its attempts are used
-    up."""
+    """How many times what was rehearsed calls (place 0), input (1) and output (2) may come to, by how much is in which
+    part: a sort on a forced grid, which models often break, may be asked for until its attempts are used up."""
     total = sum(sums[place] for sums in kind.parts.values())
     most = sum(sums[place] * plan.attempts.get(part, ASKED_AGAIN) for part, sums in kind.parts.items())
     return most / total if total else ASKED_AGAIN
@@ -567,8 +566,7 @@ def _course(tokens: Sequence[int]) -> list[float]:
     return [round(sums[int(place)] / sums[-1], 4) for place in places]
 
 
-# --- What the critic will cost: each answer is graded, each pair compared twice, some pairs once more. For an
-# estimate before the run
+# --- What the critic will cost: each answer is graded, each pair compared twice, some pairs once more
 
 PERSONA, QUESTION, ANSWER = 800, 500, 200
 """Bytes beside the critic's own words, in the middle; twice as many at most, nothing at least."""

@@ -150,9 +150,8 @@ def require_fit(fit: Fit | None) -> None:
     raise Unfit(f"{fact}\n{remedy}", fact=f"{fact} {remedy}")
 
 
-# --- Whether questions are about what a population is about, as the interviewer's model judges it: asked once, before
-# a run begins, where the words say no or cannot be compared. Where its reply cannot be read, the words' verdict
-# stands
+# --- The same as the interviewer's model judges it: asked once, before a run begins, where the words say no or cannot
+# be compared. Where its reply cannot be read, the words' verdict stands
 
 METHODOLOGY = "synthesis"
 """Among the calls of no methodology."""

@@ -161,8 +161,7 @@ def method_settings(
     return settings_by
 
 
-# --- Which files are drafts as they were written: `drafts.json` beside them holds their hashes. An edit or `accept`
-# ends that
+# --- Which files are drafts as written: `drafts.json` beside them holds their hashes. An edit or `accept` ends that
 
 MARKS = "drafts.json"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm, ServedModel
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, SettingsError
 from enquete.state.local_weights import LOCAL_URL, is_local
+from enquete.state.methodology import alongside
 from enquete.state.request import NO_KEY, ModelLimits
 from enquete.state.settings import Machine, said
 
@@ -217,9 +218,8 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
 
 
 async def require_server(url: str, model: str, machine: Machine) -> None:
-    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers; a server that is to be
-    waited for, or that a cache may stand in for, is only told about, in the log; so is one of several while another is
-    there."""
+    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers. What is to be waited for,
+    or a cache may stand in for, is only told about, in the log; so is one of several while another is there."""
     from enquete.models.http_client import absence  # noqa: PLC0415 - the SDK takes half a second to import
 
     urls = list(servers_in(url))
@@ -255,10 +255,9 @@ def _refusal(absence: Absence, words: str) -> ModelError:
     return ModelUnavailable(f"{fact} {advice}", sends=0, fact=fact)
 
 
-@asynccontextmanager
-async def telling(
+def telling(
     waits_for: Callable[[], str], tell: Callable[[str], object], every_s: float = EVERY_S
-) -> AsyncIterator[None]:
+) -> AbstractAsyncContextManager[None]:
     """Within, `tell` is called every so many seconds with what is waited for, while anything is; then once with ""."""
 
     async def watch() -> None:
@@ -270,13 +269,7 @@ async def telling(
                 tell(words)
             told = words
 
-    watching = asyncio.create_task(watch())
-    try:
-        yield
-    finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+    return alongside(watch())
 
 
 @dataclass(frozen=True)

@@ -135,8 +135,7 @@ def _draw(known: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None
 def _price(
     known: Mapping[str, Claim], record: RunRecord, ledger: Ledger, lines: Iterable[Mapping[str, Any]], price_of: PriceOf
 ) -> None:
-    """The same in US dollars, by today's prices and the upper ends of the estimate's lines. A claim whose price is
-    unknown needs and has spent 0."""
+    """The same in US dollars, by today's prices and the estimate's upper ends; 0 where a price is unknown."""
     for line in lines:
         price, claim = price_of(line["model"]), known.get(line["claim"])
         if price is not None and claim is not None:

@@ -204,8 +204,7 @@ def _choice(
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:
-    """A run as that of the simulation it lies in: the folder may have another name since, as long as its agents are the
-    same."""
+    """A run as that of the simulation it lies in, whatever the folder is called now, if its agents are the same."""
     inside = run.record.kind == "simulation" and run.record.simulation_of(run.folder) == population.path.absolute()
     if not inside or run.record.population_hash != population_hash(population.participants):
         return run

@@ -335,8 +335,7 @@ def make_respondent(
         return LLMRespondent(language)
     if arm.respondent == "synthetic" or acted:
         truth = control_answers if arm.asks == "controls" else planted()
-        # Probes and replicates ask the same agents once more: theirs is the main arm's truth, and another seed is
-        # noise.
+        # Probes and replicates ask the same agents: theirs is the main arm's truth, and another seed is noise.
         seed = main.seed if arm.aside else arm.seed
         return SyntheticRespondent(truth, language, seed, again=arm.seed, unmoved=arm.digest == "neutral")
     raise SettingsError(f"arm {arm.id!r}: respondent {arm.respondent!r} is not available in this version")
@@ -426,12 +425,8 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
         made.copies = await stack.enter_async_context(
             backed_up(ledger, made.stop_soon, lambda: not disk_reserve.notice)
         )
-        if sources.batch_queue is not None:  # go on with what an earlier session ordered
-            from enquete.models.batches import EarlierBatches  # noqa: PLC0415 - the SDK takes a second to import
-
-            adopted = EarlierBatches(ledger, made.budget, made.terms_of, sources.batch_queue.key)
-            for call, longest in sources.batch_queue.adopt(adopted.settle):
-                adopted.take(call, longest)
+        if sources.batch_queue is not None:
+            adopt(sources.batch_queue, ledger, made.budget, made.terms_of)
         yield made
 
 
@@ -489,7 +484,16 @@ async def open_sources(
     return Sources(sender, others, cache=cache, batch_queue=batch_queue, prices=prices)
 
 
-# --- Where responses come from that no request is made for now: an earlier run
+# --- Where responses come from that no request is made for now: batches of an earlier session, an earlier run
+
+
+def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
+    """Go on with what an earlier session ordered."""
+    from enquete.models.batches import EarlierBatches  # noqa: PLC0415
+
+    adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
+    for call, longest in batch_queue.adopt(adopted.settle):
+        adopted.take(call, longest)
 
 
 class LedgerReplay:

@@ -42,8 +42,7 @@ from enquete.state.errors import InputError, LedgerError, SettingsError
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 
-# --- What a stopped run says to whoever goes on with it (an interrupt of LangGraph), and what it can be told in
-# return
+# --- What a stopped run says to whoever goes on with it (an interrupt of LangGraph), and takes in return
 
 MOST_SHOWN = 10
 """Forms in an interrupt, which is kept with the checkpoint: a panel of people waits with hundreds."""

@@ -41,8 +41,7 @@ from enquete.state.interview_context import InterviewerTask
 if TYPE_CHECKING:
     from enquete.analysis.agreement import CodingAgreement
 
-# --- What a model is asked when it codes themes. Statements and drafts are data: fenced, numbered, one per line as
-# JSON.
+# --- What a model is asked when it codes themes. Statements and drafts are data: fenced, numbered, a JSON line each.
 
 _THEMES = N_(
     "You are coding an open-ended survey on the topic {topic}.\nBetween the lines <{fence}> and </{fence}> "

@@ -82,8 +82,7 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f}".removesuffix(".0")
 
 
-# --- JSON that somebody else wrote: whatever is wrong with it is a ValueError, and its values take no more memory
-# than planned
+# --- JSON that somebody else wrote: what is wrong with it is a ValueError, and it takes no more memory than planned
 
 MOST_PARTS = 4_000_000
 """Brackets, braces and commas: each can cost up to 70 bytes of memory as a value, so that a text of some megabytes
@@ -102,8 +101,7 @@ def parse_json(text: str | bytes) -> JsonValue:
     return value
 
 
-# --- What was made of files, kept as long as they stay the same: a table of a large run is parsed once, not for every
-# page
+# --- What was made of files, kept as long as they stay the same: a large run's table is not parsed for every page
 
 T = TypeVar("T")
 Stamp = tuple[tuple[Path, int, int] | None, ...]
