@@ -595,12 +595,13 @@ class Fleet:
 
     def __init__(self, servers: Sequence[tuple[Transport, float]]):
         """`servers`: each with its weight, above 0."""
-        self._servers = dict(servers)
+        self._servers = tuple(servers)
         self._away: set[Transport] = set()
 
     def order(self, agent: str) -> list[Transport]:
         """All, the agent's own first."""
-        return sorted(self._servers, key=lambda server: -score(server.base_url, self._servers[server], agent))
+        pairs = sorted(self._servers, key=lambda pair: -score(pair[0].base_url, pair[1], agent))
+        return [server for server, _ in pairs]
 
     async def send(
         self,
@@ -627,21 +628,22 @@ class Fleet:
     @property
     def waits_for(self) -> str:
         """Which server it is that left last, once all have."""
-        servers = sorted(self._servers, key=lambda server: server.health.silent_since or math.inf)
+        servers = [server for server, _ in self._servers]
+        servers.sort(key=lambda server: server.health.silent_since or math.inf)
         waits = [server.waits_for for server in servers]
         return waits[-1] if all(waits) else ""
 
     def halt(self) -> None:
-        for server in self._servers:
+        for server, _ in self._servers:
             server.halt()
 
     async def aclose(self) -> None:
-        for server in self._servers:
+        for server, _ in self._servers:
             await server.aclose()
 
     def _tell(self) -> None:
         """Each departure and return once."""
-        away = {server for server in self._servers if server.health.away}
+        away = {server for server, _ in self._servers if server.health.away}
         for server in away - self._away:
             did = server.health.did or "did not answer"
             log.warning(
