@@ -21,13 +21,7 @@ from pathlib import Path
 
 from enquete.ledger import queries
 from enquete.ledger.carrying import copy_rows, names_of
-from enquete.ledger.connection import (
-    Connection,
-    ReadableConnection,
-    connect,
-    damaged,
-    explained,
-)
+from enquete.ledger.connection import Connection, ReadableConnection, connect, damaged, explained
 from enquete.ledger.drives import SIZE, disk_fault
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.ledger.ledger import Ledger
@@ -35,12 +29,13 @@ from enquete.ledger.location import is_remote, store_of
 from enquete.ledger.versions import VERSION_TABLE, NewerLedger
 from enquete.ledger.writer import COUNTER, counted, told_beside
 from enquete.state.errors import LedgerError
+from enquete.state.methodology import alongside
 
 # --- Whether a ledger is as it was written. SQLite checks its pages, but keeps no checksum of what stands on them: a
 # letter that was changed within a text is sound to it. A ledger's own backup copy tells that, since what was settled
 # once never changes; rows younger than the copy stand in the write-ahead log, whose frames do have checksums
-# (backup.py). Measured by: of hundreds of damaged ledgers (tests/ledger/test_ledger_damage.py) none is gone
-# on with to other answers than an undamaged one's.
+# (backup.py). Measured by: of hundreds of damaged ledgers (tests/ledger/test_ledger_damage.py) none is gone on with to
+# other answers than an undamaged one's.
 
 COPIES = ".backup-"
 """What follows the ledger's name in that of a copy, before the beginning of its SHA-256."""
@@ -59,8 +54,7 @@ NOTED = "(key LIKE 'batch/%' OR key LIKE 'order/%') AND value <> '' AND NOT json
 
 
 def require_sound(folder: Path) -> None:
-    """Reads the whole ledger of the run in this folder. Raises LedgerError naming what is wrong with it,
-    NewerLedger."""
+    """Reads the whole ledger of the run in this folder. Raises LedgerError naming what is wrong, NewerLedger."""
     path = folder / LEDGER
     with explained(path):
         copy = None if is_remote(path) else whole_copy(path)
@@ -101,9 +95,9 @@ def _file_faults(connection: sqlite3.Connection) -> Iterator[str]:
     """What a database of a server's sees for itself."""
     if _structure(connection) != _made_structure():
         yield "its tables are not those that a ledger is made with"
-    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if found != "ok":
-        yield found.replace("\n", " ")
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        yield verdict.replace("\n", " ")
     if (row := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
         yield f"a row of {row[0]} belongs to a row of {row[2]} that is missing"
     for table, columns in JSON.items():
@@ -159,9 +153,8 @@ def _differences(connection: sqlite3.Connection) -> Iterator[str]:
     for table, settled in SETTLED.items():
         if n := _unlike(connection, table, "copy", "main", settled):
             yield f"{table}: {n:,} rows that its backup copy has are missing or changed"
-    if counted(connection.execute) != counted(
-        lambda sql, values: connection.execute(sql.replace("meta", "copy.meta"), values)
-    ):
+    of_copy = counted(lambda sql, values: connection.execute(sql.replace("meta", "copy.meta"), values))
+    if counted(connection.execute) != of_copy:
         return
     for table in (*SETTLED, *CHANGING):
         if n := _unlike(connection, table, "main", "copy") or _unlike(connection, table, "copy", "main"):
@@ -278,8 +271,7 @@ class BackupCopies:
         self.made += 1
 
     async def watch(self, stop: Callable[[str], None]) -> None:
-        """Copy every ten minutes, and where the log grows long, until cancelled. stop: told why nothing more should be
-        asked."""
+        """Copy every ten minutes, and where the log grows long, until cancelled. stop: told why to ask nothing more."""
         while True:
             await asyncio.sleep(LOOKED_S)
             length = self._log_length()
@@ -310,19 +302,15 @@ class BackupCopies:
 async def backed_up(
     ledger: Ledger, stop: Callable[[str], None], has_room: Callable[[], bool]
 ) -> AsyncIterator[BackupCopies]:
-    """Copies while the ledger is driven, and a last one when it is let go. Raises LedgerError where it is damaged by
-    then."""
+    """Copies while the ledger is driven, and a last one when it is let go. Raises LedgerError if it is damaged then."""
     made = BackupCopies(ledger)
     ledger.keep_log()
     if not copies(ledger.path):  # of what the run is and whom it asks
         await made.copy()
-    watching = asyncio.create_task(made.watch(stop))
     try:
-        yield made
+        async with alongside(made.watch(stop)):
+            yield made
     finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
         if has_room():
             await ledger.drain()
             await made.copy()
@@ -341,18 +329,17 @@ def copy_of_store(path: Path) -> bool:
         size = source.execute(queries.SIZE_IN_STORE).fetchone()[0]
         if size > LARGEST_COPY:
             return False
-        _put_copy(path, size, lambda target: _fill(target, source), None)
+        _put_copy(path, size, lambda target: _fill(target, "sqlite", source), None)
     return True
 
 
-def _fill(target: sqlite3.Connection, source: ReadableConnection) -> None:
+def _fill(target: Connection | sqlite3.Connection, dialect: str, source: ReadableConnection) -> None:
     from enquete.ledger.tables import METADATA, statements  # noqa: PLC0415 - who only reads needs no SQLAlchemy
 
-    for statement in statements("sqlite"):
+    for statement in statements(dialect):
         target.execute(statement)
     for table in METADATA.sorted_tables:
         copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
-    target.commit()
 
 
 def _put_copy(path: Path, size: int, fill: Callable[[sqlite3.Connection], None], older: Path | None) -> None:
@@ -365,6 +352,7 @@ def _put_copy(path: Path, size: int, fill: Callable[[sqlite3.Connection], None],
         with closing(sqlite3.connect(draft)) as target:
             target.execute("PRAGMA synchronous=OFF")  # it is flushed as a whole below
             fill(target)
+            target.commit()
         if wrong := fault(draft) or (difference(draft, older) if older else ""):
             raise damaged(path, LookupError(wrong))
         with draft.open("rb+") as file:
@@ -424,12 +412,12 @@ def restore(folder: Path) -> Restored:
                 f"{path}: damaged, and there is no sound backup copy of it in {folder}; nothing was changed. Restore "
                 "the ledger from a copy of your own, or start another run beside it with --new"
             )
-        settled, found = settled_in(copy), settled_in(path)
+        settled, in_damaged = settled_in(copy), settled_in(path)
         at = datetime.fromtimestamp(copy.stat().st_mtime, UTC).isoformat(timespec="seconds")
         writes = max(0, told_beside(folder) - writes_in(copy))
         if is_remote(path):
             kept_as = _restore_in_store(path, copy)
-            return Restored(path, Path(kept_as), at, settled or 0, again_of(found, settled))
+            return Restored(path, Path(kept_as), at, settled or 0, again_of(in_damaged, settled))
         draft = draft_of(path)
         try:
             shutil.copyfile(copy, draft)
@@ -443,17 +431,16 @@ def restore(folder: Path) -> Restored:
         (folder / COUNTER).unlink(missing_ok=True)  # what was lost is said here
         if (folder / CHECKPOINTS).exists():
             set_aside(folder / CHECKPOINTS)
-    return Restored(path, kept, at, settled or 0, again_of(found, settled), writes)
+    return Restored(path, kept, at, settled or 0, again_of(in_damaged, settled), writes)
 
 
-def again_of(found: int | None, settled: int | None) -> int | None:
-    return None if found is None else max(0, found - (settled or 0))
+def again_of(in_damaged: int | None, settled: int | None) -> int | None:
+    return None if in_damaged is None else max(0, in_damaged - (settled or 0))
 
 
 def _restore_in_store(path: Path, copy: Path) -> str:
     """The name under which what was there is kept. All of it or nothing."""
     from enquete.ledger.postgres import PostgresConnection  # noqa: PLC0415 - an extra brings what it needs
-    from enquete.ledger.tables import METADATA, statements  # noqa: PLC0415
 
     with (
         closing(PostgresConnection(store_of(path.parent), path.parent.name)) as target,
@@ -463,10 +450,7 @@ def _restore_in_store(path: Path, copy: Path) -> str:
         def write() -> str:
             kept = target.set_schema_aside()
             target.make_schema()
-            for statement in statements(target.dialect):
-                target.execute(statement)
-            for table in METADATA.sorted_tables:
-                copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
+            _fill(target, target.dialect, source)
             target.renumber()
             return kept
 

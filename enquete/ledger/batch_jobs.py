@@ -114,13 +114,13 @@ async def close_settled(ledger: Ledger) -> None:
 def calls_in_flight(ledger: Ledger, wanted: Callable[[str], bool]) -> dict[str, InFlight]:
     """By name, those whose name is wanted."""
     rows = ledger.read(queries.IN_FLIGHT)
-    found = {}
+    calls = {}
     for number, *names, model, tokens, system, messages in rows.fetchall():
         key = CallKey(ledger.run, *names)
         name = name_of(key)
         if wanted(name):
-            found[name] = InFlight(number, key, model, tokens, system or "", messages or "")
-    return found
+            calls[name] = InFlight(number, key, model, tokens, system or "", messages or "")
+    return calls
 
 
 async def sweep_unordered(ledger: Ledger) -> int:

@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple
 # --- What calls are really billed: how much more than its bound a reservation must hold, and how many may go before
 # that is known. A server that ignores the limit on replies, or counts a model's thinking beyond it, bills more than a
 # request can reserve from its own words. So the first calls of a model are sent alone, and what they were billed
-# decides about the rest: every model as many calls under way as the caps bear at 200 times what each reserves, and at
-# least 2; then four times as many as were measured; all of them after 8 one that billed more the same for each kind
-# of work, but twice as many as were measured, and never all; every reservation of that kind, of those under way too,
-# holds the excess of the dearest call so far Not where requests go in batches: each would take hours, so all go at
-# once, and only the excess is held once one was measured. Measured by: `spent` against the cap with 256 calls in
-# flight and replies of 10 and 200 times the limit.
+# decides about the rest. Of every model as many calls go at once as the caps bear at 200 times what each reserves, and
+# at least 2; then four times as many as were measured; all of them after 8. Of one that billed more it is the same for
+# each kind of work, but twice as many as were measured, and never all; and every reservation of that kind, of those
+# under way too, holds the excess of the dearest call so far. Not where requests go in batches: each would take hours,
+# so all go at once, and only the excess is held once one was measured. Measured by: `spent` against the cap with 256
+# calls in flight and replies of 10 and 200 times the limit.
 
 FIRST_WAVE = 2
 DEAREST = 200
@@ -26,8 +26,7 @@ DEAREST = 200
 MEASURED = 8
 """Calls from which on a model that keeps to the limit is believed to."""
 WITHOUT_ANSWER = 8
-"""Calls under way where none was measured yet and one got no answer: whether a server is away is told by several
-requests."""
+"""Calls under way where none was measured yet and one got no answer: several tell whether a server is away."""
 GROWTH = 4
 CAREFUL_GROWTH = 2
 MARGIN = 1.25
@@ -142,8 +141,7 @@ class TokenCalibration:
             self._wake()
 
     def excess(self, kind: CostKind | None) -> Amount:
-        """What one more call of this kind should hold beyond its bound: of a kind not measured yet, as the model's
-        dearest."""
+        """What one more call of this kind should hold beyond its bound: if not measured yet, the model's dearest."""
         if kind is None or kind.model not in self._models:
             return NOTHING
         model, mine = self._of(kind)
@@ -191,11 +189,9 @@ class Claim:
     one.
 
     All are 0 where nobody estimated. `course`: the share of the tokens that the first 0, 1/n, 2/n, … n/n of the calls
-    cost
-    in the rehearsal: a Delphi's last rounds are far dearer than its first. Empty: every call costs the same.
+    cost in the rehearsal: a Delphi's last rounds are far dearer than its first. Empty: every call costs the same.
     `unanswered`: what of `spent` are allowances for requests that were never answered: no work done, so they say
-    nothing about the rest. `need_usd` is `need` in US dollars, 0 where a price is unknown or no cap on money holds.
-    """
+    nothing about the rest. `need_usd` is `need` in US dollars, 0 where a price is unknown or no cap on money holds."""
 
     need: int
     likely: int = 0
@@ -229,8 +225,7 @@ class Claim:
 
     @property
     def at_most(self) -> int:
-        """`remaining`, and no less than was estimated: a first round's short replies say little about the last
-        one's."""
+        """`remaining`, no less than was estimated: a first round's short replies say little about the last one's."""
         return 0 if self.closed else max(self.remaining, self._unspent)
 
     @property
@@ -295,8 +290,7 @@ class Budget:
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: CostKind | None = None) -> bool:
-        """True when the amount is reserved, and what calls of this kind are billed beyond it; False when this claim
-        must stop launching calls."""
+        """True when the amount is reserved with what is billed beyond it; False when this claim must stop launching."""
         await self.calibration.admit(kind, lambda: self._borne(tokens, usd))
         granted = False
         try:
@@ -329,12 +323,16 @@ class Budget:
         and must not wait for others like it."""
         self.calibration.unanswered(kind)
         need = self._needed(tokens, usd, kind)
-        lacking = self._lacking(*need, self._held_before(claim))
+        lacking = self._lacking(*self._needed_at_once(need), self._held_before(claim))
         if self.stopped or lacking:
             self._refuse(*need, lacking)
             return False
         self._take(tokens, usd, claim, kind)
         return True
+
+    def _needed_at_once(self, need: Amount) -> Amount:
+        """For what cannot wait; more for a budget that is one process's part of a larger one."""
+        return need
 
     def take(self, tokens: int, usd: float, claim: str) -> None:
         """Reserve what an earlier session has ordered, whether or not it fits."""
@@ -461,7 +459,7 @@ class Budget:
 
 def _sum(amounts: Iterable[Amount]) -> Amount:
     listed = list(amounts)
-    return Amount(sum(one.tokens for one in listed), sum(one.usd for one in listed))
+    return Amount(sum(amount.tokens for amount in listed), sum(amount.usd for amount in listed))
 
 
 def rounded_up(value: float) -> int:

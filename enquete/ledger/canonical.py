@@ -32,10 +32,10 @@ def latest(interviews: Path) -> dict[str, str]:
 def _entries(text: str) -> dict[str, str]:
     if not text.strip():
         raise ValueError("the file is empty")
-    found = parse_json(text)
-    if not isinstance(found, dict):
-        raise ValueError(f"an object is expected, not {type(found).__name__}")
-    return {str(key): str(value) for key, value in found.items()}
+    entries = parse_json(text)
+    if not isinstance(entries, dict):
+        raise ValueError(f"an object is expected, not {type(entries).__name__}")
+    return {str(key): str(value) for key, value in entries.items()}
 
 
 def move_latest(interviews: Path, changes: dict[str, str]) -> None:
@@ -46,8 +46,8 @@ def move_latest(interviews: Path, changes: dict[str, str]) -> None:
 
 def rebuild_latest(interviews: Path) -> None:
     """After runs were deleted: what the ledgers that are left say, no file where they say nothing."""
-    if found := rebuilt(interviews):
-        _write(interviews, found)
+    if entries := rebuilt(interviews):
+        _write(interviews, entries)
     else:
         (interviews / NAME).unlink(missing_ok=True)
 
@@ -74,11 +74,11 @@ def rebuilt(interviews: Path) -> dict[str, str]:
             ended.append((*_canonical(folder), folder.name))
         except LedgerError:
             continue
-    found: dict[str, str] = {}
-    for at, asked, carried, run in sorted(ended, key=lambda one: (one[0], one[-1])):
+    entries: dict[str, str] = {}
+    for at, asked, carried, run in sorted(ended, key=lambda run: (run[0], run[-1])):
         if at:
-            found = carried | found | dict.fromkeys(asked, run) | {"synthesis": run}
-    return found
+            entries = carried | entries | dict.fromkeys(asked, run) | {"synthesis": run}
+    return entries
 
 
 def _canonical(folder: Path) -> tuple[str, list[str], dict[str, str]]:

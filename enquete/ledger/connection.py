@@ -97,9 +97,6 @@ class ReadConnection(sqlite3.Connection):
 
     stream = execute
 
-    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
-        return [self.execute(sql, row).fetchone() for row in rows]
-
     def hold_still(self) -> None:
         self.execute("BEGIN")
 
@@ -144,10 +141,6 @@ class Connection(Protocol):
 
     def executemany(self, sql: str, rows: Any, /) -> Any: ...
 
-    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
-        """The first row of a statement's result for each of these, or None."""
-        ...
-
     def close(self) -> None: ...
 
 
@@ -156,11 +149,9 @@ class ReadableConnection(Connection, Protocol):
 
     def hold_still(self) -> None:
         """From now on it shows the ledger as it is now."""
-        ...
 
     def stream(self, sql: str, values: Any = (), /) -> Any:
         """A cursor over many rows, never all in memory."""
-        ...
 
 
 class WriteConnection(Connection, Protocol):
@@ -168,21 +159,20 @@ class WriteConnection(Connection, Protocol):
 
     remote: bool
 
+    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
+        """The first row of a statement's result for each of these, or None."""
+
     def wait_for_others(self, seconds: float) -> None:
         """So long, from now on, where another process writes."""
-        ...
 
     def transact(self, work: Callable[[], T]) -> T:
         """In one transaction."""
-        ...
 
     def make_schema(self) -> None:
         """Where tables can be made."""
-        ...
 
     def renumber(self) -> None:
         """After rows that brought numbers of their own."""
-        ...
 
 
 class WriteFile(sqlite3.Connection):

@@ -24,12 +24,10 @@ from enquete.state.settings import Environment
 
 NETWORK = frozenset({
     "9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs", "gfs2", "glusterfs", "gpfs", "lustre",
-    "ncpfs",
-    "nfs", "nfs3", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf", "vmhgfs",
-    "webdav",
+    "ncpfs", "nfs", "nfs3", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf",
+    "vmhgfs", "webdav",
 })  # fmt: skip
-"""File systems shared between machines, or by a host with its guests: their shared memory and locks are not one
-machine's. As "fuse.…" too."""
+"""File systems shared between machines, or host and guests: memory and locks are not one machine's. Also "fuse.…"."""
 
 FUSE = frozenset({
     "blobfuse", "blobfuse2", "davfs2", "gcsfuse", "goofys", "grpcfuse", "mfs", "mountpoint-s3", "rclone", "s3fs",
@@ -40,8 +38,7 @@ FUSE = frozenset({
 
 @dataclass(frozen=True)
 class Drive:
-    """Where a path is mounted. `remote`: WAL's shared memory does not work there, and two machines may write at
-    once."""
+    """Where a path is mounted. `remote`: WAL's shared memory fails there, and two machines may write at once."""
 
     mount: str
     type: str
@@ -59,13 +56,13 @@ def drive_of(path: Path, mounts: Iterable[tuple[str, str, str]] | None = None) -
     place = os.path.normcase(path.expanduser().resolve())
     if place.startswith("\\\\"):  # \\server\share is mounted nowhere
         return Drive(str(path.anchor), "UNC path", remote=True, read_only=False)
-    found = None
+    drive = None
     for mount, kind, options in mounts:
-        longer = found is None or len(mount) >= len(found.mount)  # of two on one point the later one hides the earlier
+        longer = drive is None or len(mount) >= len(drive.mount)  # of two on one point the later one hides the earlier
         if longer and Path(place).is_relative_to(os.path.normcase(mount)):
             flags = options.split(",")
-            found = Drive(mount, kind, is_network(kind) or "remote" in flags, "ro" in flags)
-    return found
+            drive = Drive(mount, kind, is_network(kind) or "remote" in flags, "ro" in flags)
+    return drive
 
 
 def is_network(kind: str) -> bool:
@@ -106,11 +103,9 @@ def require_writable(folder: Path, advice: str = ELSEWHERE) -> None:
         probe.unlink()
     except OSError as error:
         drive = drive_of(place)
-        why = (
-            f"its drive {drive.mount} is mounted read-only"
-            if drive and drive.read_only
-            else error.strerror or str(error)
-        )
+        why = error.strerror or str(error)
+        if drive and drive.read_only:
+            why = f"its drive {drive.mount} is mounted read-only"
         raise SettingsError(f"{folder}: results cannot be written there ({why}). {advice}") from error
 
 

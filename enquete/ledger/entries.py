@@ -16,7 +16,7 @@ from time import time
 from typing import NamedTuple
 
 from enquete.ledger import queries
-from enquete.ledger.connection import Connection
+from enquete.ledger.connection import Connection, WriteConnection
 from enquete.ledger.usage import noted_of
 from enquete.state.asking import Answer, BlockKey, CallKey
 
@@ -95,11 +95,11 @@ def short_hashes(first: str, second: str) -> list[str]:
 
 def text_rows(text: str, hashed: str) -> list[tuple[str, str, str]]:
     """Of `texts`: without its first paragraph where it has more, which is a row of its own."""
-    first, gap, own = text.partition("\n\n")
-    if not own:
+    first, gap, rest = text.partition("\n\n")
+    if not rest:
         return [(hashed, "", text)]
     head = _head(first + gap)
-    return [head, (hashed, head[0], own)]
+    return [head, (hashed, head[0], rest)]
 
 
 @lru_cache(maxsize=256)
@@ -173,7 +173,7 @@ def write_failed(connection: Connection, ended: Sequence[Ended]) -> None:
 def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended], fault: str) -> Counts:
     if connection.executemany(sql, [call.row for call in ended]).rowcount != len(ended):
         raise RuntimeError(f"call {ended[0].key} {fault}")
-    if noted := sorted(one for call in ended for one in call.noted):
+    if noted := sorted(row for call in ended for row in call.noted):
         connection.executemany(queries.ADD_NOTED, noted)
     return {}
 
@@ -196,7 +196,7 @@ def write_lost(connection: Connection, run: str, sql: str = queries.LOSE, values
     return len(lost)
 
 
-def write_answers(connection: Connection, stored: Sequence[tuple[BlockKey, Rows, int]]) -> None:
+def write_answers(connection: WriteConnection, stored: Sequence[tuple[BlockKey, Rows, int]]) -> None:
     """Blocks: key, rows as `answer_to_row` makes them, when they were asked. A failed row is replaced; raises
     RuntimeError for any other rewrite."""
     made = connection.each(queries.ADD_OCCASION, [occasion_values(key) for key, _, _ in stored])

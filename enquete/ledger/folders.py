@@ -1,5 +1,4 @@
-"""Which files of a run Enquete wrote: a line each in the run's folder, so that deleting the run takes nothing of
-anybody else's."""
+"""Which files of a run Enquete wrote: a line each in its folder, so that deleting the run takes nobody else's."""
 
 from __future__ import annotations
 
@@ -35,14 +34,13 @@ from enquete.state.regular_files import Stamp, read_regular, stamp_of
 OWN_FILES = "files"
 MOST_BYTES = 10_000_000
 BESIDE_LEDGER = ("ledger.sqlite*", "checkpoints.sqlite*", "writes", "reserve", "lock", STORE, OWN_FILES)
-"""What is made in a run's folder by other means than replacing a file as a whole: databases with their journals,
-locks."""
+"""Made in a run's folder by other means than replacing a file as a whole: databases with their journals, locks."""
 _PHASES = ("T0", "T1")
 
 
 def interviews_around(path: Path) -> tuple[Path, str] | None:
     """(interviews folder, run_id) of a file that belongs to one run: in runs/, synthesis/ or T0|T1/methodology/."""
-    folder = next((one for one in path.parents if one.name.startswith("run_")), None)
+    folder = next((parent for parent in path.parents if parent.name.startswith("run_")), None)
     if folder is None:
         return None
     up = folder.parent.parent
@@ -52,11 +50,11 @@ def interviews_around(path: Path) -> tuple[Path, str] | None:
 @lru_cache(maxsize=10_000)
 def note(path: Path) -> None:
     """Once for each file of a process. Where it cannot be noted, deleting leaves the file where it is."""
-    found = interviews_around(path)
-    if found is None or not (run := found[0] / "runs" / found[1]).is_dir():
+    place = interviews_around(path)
+    if place is None or not (run := place[0] / "runs" / place[1]).is_dir():
         return
     with suppress(OSError, ValueError), (run / OWN_FILES).open("a", encoding="utf-8") as file:
-        file.write(f"{path.relative_to(found[0]).as_posix()}\n")
+        file.write(f"{path.relative_to(place[0]).as_posix()}\n")
 
 
 def own_files(run: Path) -> Iterator[Path]:
@@ -79,8 +77,7 @@ def result_folders(run: Path) -> list[Path]:
     return [folder for folder in (*phases, interviews / "synthesis" / run.name, run) if folder.is_dir()]
 
 
-# --- A run's folder: found by its name, read, locked by whoever drives it, its files replaced as a whole or set
-# aside.
+# --- A run's folder: found by name, read, locked by whoever drives it, its files replaced as a whole or set aside.
 
 try:
     import fcntl
@@ -191,8 +188,8 @@ def _locked(folder: Path, wait_s: float) -> Callable[[], object]:
 
 
 def make_run_folder(folder: Path, address: str = "") -> None:
-    """Make a new run's folder; `address`: of the store that is to hold its ledger. Raises SettingsError
-    or LedgerError, before anything is made, where a run cannot be kept there."""
+    """Make a new run's folder; `address`: of the store that is to hold its ledger. Raises SettingsError or LedgerError,
+    before anything is made, where a run cannot be kept there."""
     require_writable(folder)
     if address:
         from enquete.ledger.postgres import PostgresConnection  # noqa: PLC0415 - an extra brings what it needs
@@ -250,8 +247,7 @@ class NeverStarted(LedgerError):
 
 
 def run_folders(interviews: Path) -> list[Path]:
-    """Runs by name, one whose ledger was lost among them: its other files say that it was begun. Looking creates
-    nothing."""
+    """Runs by name, also one that lost its ledger: its other files say it was begun. Looking creates nothing."""
     runs = interviews / "runs"
     return sorted(path for path in runs.iterdir() if has_ledger(path) or was_begun(path)) if runs.is_dir() else []
 
@@ -305,9 +301,9 @@ def ledger_stamp(folder: Path) -> Stamp:
 
 def require_outcomes(ledger: Path, read: Iterable[str]) -> None:
     """Raises LedgerError where one is none that a stage or a run comes to: its letters were changed."""
-    for one in read:
-        if one not in OUTCOMES:
-            raise damaged(ledger, LookupError(f"{one!r} is no outcome of a stage"))
+    for outcome in read:
+        if outcome not in OUTCOMES:
+            raise damaged(ledger, LookupError(f"{outcome!r} is no outcome of a stage"))
 
 
 def read_run(folder: Path) -> StoredRun:
@@ -365,8 +361,8 @@ def draft_of(path: Path) -> Path:
 
 
 def write_atomically(path: Path, text: str | Iterable[str]) -> None:
-    """Readers see the old file or the new one, never a half. text: or its parts, in their order. Raises
-    DiskFull where there is no room."""
+    """Readers see the old file or the new one, never a half. text: or its parts, in their order. Raises DiskFull where
+    there is no room."""
     draft = draft_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,6 @@ class Form:
 async def file_form(ledger: Ledger, block: Block) -> None:
     """Open a form for this block; filing it again changes nothing."""
     opened = now()
-
     row = (*block.key[1:], block.model_dump_json(), opened, opened)
     await ledger.write(lambda connection: connection.execute(queries.FILE_FORM, row))
 
@@ -64,8 +63,8 @@ def open_forms(ledger: Ledger) -> list[Form]:
 
 def last_submitted(ledger: Ledger) -> dict[str, dict[str, JsonValue]]:
     """What each person of whom nothing is asked now entered in the last form that they submitted, by participant."""
-    asked = {one.block.key.participant for one in open_forms(ledger)}
-    entered = {one.block.key.participant: one.draft for one in _forms(ledger, queries.FORMS_IN, ("submitted",))}
+    asked = {form.block.key.participant for form in open_forms(ledger)}
+    entered = {form.block.key.participant: form.draft for form in _forms(ledger, queries.FORMS_IN, ("submitted",))}
     return {who: draft for who, draft in entered.items() if who not in asked}
 
 

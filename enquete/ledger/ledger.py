@@ -246,8 +246,7 @@ class Ledger:
         return str(row[0]) if row else ""
 
     async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
-        """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused
-        (bug)."""
+        """File the request before it is sent. A failed or lost one is taken up again; a settled one is a bug."""
         messages = json.dumps(prompt.messages, ensure_ascii=False)
         hashes = short_hashes(prompt.system, messages)
         texts = [*text_rows(prompt.system, hashes[0]), (hashes[1], "", messages)]
@@ -279,11 +278,9 @@ class Ledger:
         return str(row[0]) if row else ""
 
     async def sweep(self) -> int:
-        """Calls in flight when a process died become allowances (`write_lost`). Returns their number. Only for the
-        holder of the run's lock."""
+        """Calls in flight when a process died become allowances (`write_lost`); their number. For the lock's holder."""
         if self._row(queries.ANY_RESERVED) is None:
             return 0
-
         return await self._writer.submit(lambda connection: write_lost(connection, self.run))
 
     # --- answers ---------------------------------------------------------------------------------------------------

@@ -152,10 +152,10 @@ class PostgresConnection:
         def run() -> list[Any]:
             cursor = self._connection.cursor()
             cursor.executemany(translated(sql), rows, returning=True)
-            found = [cursor.fetchone()]
+            firsts = [cursor.fetchone()]
             while cursor.nextset():
-                found.append(cursor.fetchone())
-            return found
+                firsts.append(cursor.fetchone())
+            return firsts
 
         return self._run(run) if rows else []
 

@@ -74,9 +74,7 @@ class RunRecord(BaseModel):
 
     run_id: str
     sim_id: str
-    sim_path: (
-        str  # absolute; relative to the run's folder where the run lies within its simulation's: they move together
-    )
+    sim_path: str  # absolute; relative to the run's folder where that lies within the simulation's: they move together
     kind: Literal["simulation", "personas"]
     topic: str
     methods: dict[str, str]  # name → dotted path of its Methodology, in the order asked for
@@ -108,17 +106,14 @@ class RunRecord(BaseModel):
     base_url: str = ""
     key_variable: str = Field(default="", exclude_if=lambda name: not name)  # holds its key; "": LLM_API_KEY
     created_at: str
-    by: str = Field(
-        default="", exclude_if=lambda by: not by
-    )  # what agents are compared by; "" is their stakeholder type
+    by: str = Field(default="", exclude_if=lambda by: not by)  # agents are compared by it; "": stakeholder type
     batch: bool = Field(default=False, exclude_if=lambda batch: not batch)  # requests go in batches, at half the price
     weights: Weights | None = Field(default=None, exclude_if=lambda weights: weights is None)  # of a local model
     # Of runs with a second respondent alone: others are written as they always were.
     critic: CriticSettings | None = Field(default=None, exclude_if=lambda critic: critic is None)
 
     def identity(self) -> dict[str, Any]:
-        """What makes two runs the same: not budget, concurrency, or anything that changes when a simulation
-        completes."""
+        """What makes two runs the same: not budget, concurrency, or what changes when a simulation completes."""
         return {
             "simulation": self.sim_id,
             "methods": sorted(self.methods),
@@ -195,7 +190,8 @@ class RunRecord(BaseModel):
 
 def role_models(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """That settings name for roles of the interviewer, in their order."""
-    return [str(value) for own in settings.values() for name, value in own.items() if value and name.endswith("_model")]
+    named = (item for options in settings.values() for item in options.items())
+    return [str(value) for name, value in named if value and name.endswith("_model")]
 
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:

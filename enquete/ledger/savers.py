@@ -55,8 +55,7 @@ class RunSaver(AsyncSqliteSaver):
             await self.conn.execute(MADE)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """None where what is stored makes no sense: zeros in a page that holds nothing but content are sound to
-        SQLite."""
+        """None where what is stored makes no sense: zeros in a page of mere content are sound to SQLite."""
         try:
             return await super().aget_tuple(config)
         except (NotImplementedError, ValueError, TypeError):
@@ -73,14 +72,8 @@ class RunSaver(AsyncSqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         await self._stored(lambda: super(RunSaver, self).aput(config, checkpoint, metadata, new_versions))
-        place = config["configurable"]
-        return {
-            "configurable": {
-                "thread_id": place["thread_id"],
-                "checkpoint_ns": place["checkpoint_ns"],
-                "checkpoint_id": checkpoint["id"],
-            }
-        }
+        place = {name: config["configurable"][name] for name in ("thread_id", "checkpoint_ns")}
+        return {"configurable": {**place, "checkpoint_id": checkpoint["id"]}}
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -152,13 +145,9 @@ async def _in_store(shown: str, schema: str) -> AsyncIterator[BaseCheckpointSave
         "options": f'-c search_path="{schema}"',
     }  # fmt: skip
     pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
-        with_credentials(shown),
-        min_size=1,
-        max_size=4,
-        open=False,
-        kwargs=options,
+        with_credentials(shown), min_size=1, max_size=4, open=False, kwargs=options,
         check=AsyncConnectionPool.check_connection,
-    )
+    )  # fmt: skip
     try:
         async with pool:
             made = AsyncPostgresSaver(pool, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
@@ -169,8 +158,7 @@ async def _in_store(shown: str, schema: str) -> AsyncIterator[BaseCheckpointSave
 
 
 async def _set_up(made: RunSaver, local: bool) -> None:
-    """LangGraph sets WAL mode; on a network drive without shared memory, and only until a rollback journal replaces
-    it."""
+    """LangGraph sets WAL mode; on a network drive without shared memory, until a rollback journal replaces it."""
     if not local:
         await made.conn.execute("PRAGMA locking_mode=EXCLUSIVE")
     await made.setup()

@@ -8,12 +8,13 @@ anything in flight, as in one process. So the cap holds as there, and a pause or
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 
 from enquete.ledger.budget import NOTHING, Amount, Budget, Cap, Claim, CostKind
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.workers import BlockRequest, Evicted, SharedBalance, ask_to_stop, look, take_block
+from enquete.state.methodology import alongside
 
 BLOCK = 64
 """Calls that a block is taken for."""
@@ -86,18 +87,9 @@ class SharedBudget(Budget):
                     await asyncio.wait_for(self._changed.wait(), LOOK_S)
         return False
 
-    def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: CostKind | None = None) -> bool:
-        """It cannot wait for a block. One beyond the block is taken where the cap, as last seen, has room for as many
-        in every process."""
-        self.calibration.unanswered(kind)
-        need = self._needed(tokens, usd, kind)
-        room = need if self._has_block(need) else need.times(self.processes)
-        lacking = self._lacking(*room, self._held_before(claim))
-        if self.stopped or lacking:
-            self._refuse(*need, lacking)
-            return False
-        self._take(tokens, usd, claim, kind)
-        return True
+    def _needed_at_once(self, need: Amount) -> Amount:
+        """What cannot wait is taken beyond the block if the cap, as last seen, has room for as many in each process."""
+        return need if self._has_block(need) else need.times(self.processes)
 
     def _paid(self, tokens: int, usd: float) -> None:
         self._block = Amount(self._block.tokens - tokens, self._block.usd - usd)
@@ -113,8 +105,7 @@ class SharedBudget(Budget):
         await super().stop(reason, failed=failed)
 
     async def _look(self, need: Amount) -> None:
-        """Take a block for `need`, or (NOTHING) give back what is not in flight; and see what the others have
-        spent."""
+        """Take a block for `need`, or (NOTHING) give back what is not in flight; see what the others have spent."""
         async with self._looking:
             if need != NOTHING and self._has_block(need):  # taken while this one waited
                 return
@@ -158,8 +149,7 @@ class SharedBudget(Budget):
     def _borne(self, tokens: int, usd: float) -> float:
         return super()._borne(tokens, usd) / self.processes
 
-    @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    def watched(self) -> AbstractAsyncContextManager[None]:
         """Within, a pause that any process asked for is heard, and what all have spent is seen."""
 
         async def watch() -> None:
@@ -175,10 +165,4 @@ class SharedBudget(Budget):
                 elif not looked.registered and not self.stopped:
                     await Budget.stop(self, str(Evicted("another process does its work")))
 
-        watching = asyncio.create_task(watch())
-        try:
-            yield
-        finally:
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
+        return alongside(watch())

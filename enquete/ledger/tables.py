@@ -2,9 +2,9 @@
 
 One SQLite file or one PostgreSQL schema per run, so that archiving, deletion and corruption stay contained. STRICT
 tables and NOT NULL everywhere: with INSERT OR IGNORE and nullable keys, errors and duplicates passed unseen. An
-answer's key is its occasion (the block key without `part`, interned as an integer) and its item. What was sent is
-in `texts`, once each: a panel is asked in the same words, agents have a system prompt of their own for all rounds,
-whose first paragraph, its `head`, they share.
+answer's key is its occasion (the block key without `part`, interned as an integer) and its item. What was sent is in
+`texts`, once each: a panel is asked in the same words, agents have a system prompt of their own for all rounds, whose
+first paragraph, its `head`, they share.
 """
 
 from __future__ import annotations
@@ -122,8 +122,7 @@ _table(
 
 
 WORKERS = MetaData()
-"""Of runs that several processes work on, made when the first does (workers.py). What they hold is over with the
-driver."""
+"""Of runs that several processes work on, made when the first does (workers.py); over with the driver."""
 
 Table(
     "workers", WORKERS, _text("owner", primary_key=True), _text("address"), _whole("tokens"),
@@ -150,7 +149,7 @@ def statements(dialect: str) -> Sequence[str]:
 def worker_statements(dialect: str) -> Sequence[str]:
     """That make those of `WORKERS`."""
     made = (CreateTable(table, if_not_exists=True) for table in WORKERS.sorted_tables)
-    return [str(one.compile(dialect=DIALECTS[dialect])) for one in made]
+    return [str(statement.compile(dialect=DIALECTS[dialect])) for statement in made]
 
 
 def columns(table: str) -> list[str]:

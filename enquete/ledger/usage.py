@@ -54,22 +54,21 @@ def cached(query: Query) -> dict[CallGroup, int]:
 
 def unanswered(query: Query) -> dict[CallGroup, tuple[int, int]]:
     """Allowances and the questions among them. `query`: a ledger's `read`."""
-    found: dict[CallGroup, tuple[int, int]] = {}
+    by_group: dict[CallGroup, tuple[int, int]] = {}
     for key, value in query(queries.NOTES_LIKE, (f'["{TOTAL}%',)).fetchall():
         name, *asked = json.loads(key)
-        tokens, questions = found.get(CallGroup(*asked), (0, 0))
-        found[CallGroup(*asked)] = (int(value), questions) if name == TOTAL else (tokens, int(value))
-    return found
+        tokens, questions = by_group.get(CallGroup(*asked), (0, 0))
+        by_group[CallGroup(*asked)] = (int(value), questions) if name == TOTAL else (tokens, int(value))
+    return by_group
 
 
 def usage(query: Query, without: Collection[str] = ()) -> dict[CallGroup, Used]:
     """All calls but those of the methodologies `without`."""
     questions = {asked: tokens for asked, (_, tokens) in unanswered(query).items()}
     before = cached(query)
-    found = {}
-    for methodology, phase, arm, model, read, written, lost in query(
-        queries.USED, (json.dumps(list(without)),)
-    ).fetchall():
-        asked = CallGroup(methodology, phase, arm, model)
-        found[asked] = Used(read, written, lost, min(lost, questions.get(asked, 0)), min(read, before.get(asked, 0)))
-    return found
+    by_group = {}
+    rows = query(queries.USED, (json.dumps(list(without)),)).fetchall()
+    for *group, read, written, lost in rows:
+        asked = CallGroup(*group)
+        by_group[asked] = Used(read, written, lost, min(lost, questions.get(asked, 0)), min(read, before.get(asked, 0)))
+    return by_group

@@ -156,8 +156,7 @@ class BlockRequest(NamedTuple):
 def take_block(
     connection: WriteConnection, owner: str, wanted: BlockRequest, cap: int, cap_usd: float | None
 ) -> SharedBalance:
-    """Take what is wanted, as far as it is there: a block smaller than in flight and needed is what is in flight
-    alone. Raises Evicted."""
+    """Take what is wanted, as far as it is there, else what is in flight alone. Raises Evicted."""
     connection.execute(queries.ONE_BY_ONE, (DRIVER,))
     require_registered(connection, owner)
     connection.execute(queries.ADD_PAID, (wanted.paid_usd, owner))
@@ -201,8 +200,7 @@ def look(connection: Connection, owner: str) -> Looked:
 
 
 def take_turns(connection: WriteConnection, model: str, requests_s: float, tokens_s: float) -> tuple[float, float]:
-    """Time for so many requests and tokens of a model, in seconds each: in how many seconds it begins to be this
-    process's, of both."""
+    """Time for so many requests and tokens of a model, in seconds each: in how many seconds each is this process's."""
     now = connection.execute(queries.CLOCK).fetchone()[0] if connection.remote else time.time()
     given = (model, now + requests_s, now + tokens_s, now, now, requests_s, now, now, tokens_s)
     requests, tokens = connection.execute(queries.TAKE_TURNS, given).fetchone()

@@ -84,18 +84,17 @@ def told_beside(folder: Path) -> int:
 
 
 def told_by_checkpoints(path: Path) -> int:
-    """Writes by the checkpoints in this file; likewise. More than any ledger has where positions stand there without a
-    count, 0 where there are none, or they are damaged. Raises sqlite3.DatabaseError where they cannot be read just
-    now."""
+    """Writes by the checkpoints in this file; likewise. More than any ledger has where positions stand without a count,
+    0 where there are none or damaged ones. Raises sqlite3.DatabaseError where they cannot be read just now."""
     try:
         require_regular(path)
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             if "checkpoints" not in tables or not connection.execute("SELECT 1 FROM checkpoints LIMIT 1").fetchone():
                 return 0
-            row = (
-                connection.execute("SELECT value FROM write_counter").fetchone() if "write_counter" in tables else None
-            )
+            if "write_counter" not in tables:
+                return sys.maxsize
+            row = connection.execute("SELECT value FROM write_counter").fetchone()
             return row[0] if row and isinstance(row[0], int) else sys.maxsize
     except (OSError, UnicodeDecodeError):
         return 0
@@ -132,8 +131,7 @@ def lost_text(fresh: int, noted: int) -> str:
 # something are refused from then on.
 
 BEGUN_AT_ONCE, BEGUN_AT_ONCE_REMOTE = 4, 64
-"""Replies to them come so few at a time, too, and a turn of the loop stays as short as it takes to read and send
-those."""
+"""Replies come so few at a time, too, and a turn of the loop stays as short as reading and sending those takes."""
 REMOTE_S = 0.01
 """How long a group gathers whose database is another process: it takes some round trips, in a thread."""
 LOCK_WAIT_S = 0.02
@@ -153,15 +151,12 @@ class Room(Protocol):
     @property
     def notice(self) -> str:
         """Why room had to be made; "" before."""
-        ...
 
     def release(self, why: str = "") -> bool:
         """Make room; False where there is no more to be had. Called with the error's text."""
-        ...
 
     def tell(self) -> None:
         """Pass the notice on, once. Called in the event loop, before any waiter learns of it."""
-        ...
 
 
 class Queued(NamedTuple, Generic[T]):
@@ -187,8 +182,7 @@ class GroupWriter:
         *,
         patience_s: float = 30.0,
     ):
-        """`name`: the file, for error messages. `room`: where to find some when the disk is full. `counter`: counts
-        writes."""
+        """`name`: the file, for messages. `room`: where to find some on a full disk. `counter`: counts writes."""
         self._connection = connection
         self._connection.wait_for_others(LOCK_WAIT_S)
         self._name = name
@@ -319,8 +313,7 @@ class GroupWriter:
         return values, self._counter.add(self._connection, len(group)) if self._counter else 0
 
     def _makes_room(self, error: Exception) -> bool:
-        """The room is found once, and is for the log: written back to the ledger, what stands there would need as much
-        again."""
+        """Room is found once, and is for the log: written back to the ledger, that would need as much again."""
         if self.room is None or not is_full(error) or not self.room.release(str(error)):
             return False
         self._connection.execute("PRAGMA wal_autocheckpoint=0")
@@ -331,9 +324,8 @@ class GroupWriter:
 
     def _as_ledger_error(self, error: Exception, queued: Queued[Any]) -> Exception:
         """SQLite's own complaints about the file become LedgerError; a broken constraint is a bug and stays one."""
-        if not isinstance(error, sqlite3.DatabaseError) or isinstance(
-            error, sqlite3.IntegrityError | sqlite3.ProgrammingError
-        ):
+        is_bug = isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError)
+        if is_bug or not isinstance(error, sqlite3.DatabaseError):
             return error
         if is_damage(error):
             return damaged(Path(self._name), error)

@@ -166,8 +166,7 @@ class Provider:
 
     async def find(self, run: str, mark: str) -> BatchJob | None:
         """The order of this mark, if it was ever taken; the newest are looked at first. A server that does not page
-        shows
-        the same ones again: then that is all."""
+        shows the same ones again: then that is all."""
         seen: set[str] = set()
         with self._sorted():
             async for listed in self._client.batches.list(limit=PAGE):
@@ -183,8 +182,8 @@ class Provider:
     async def look(self, order: str) -> BatchJob:
         """How far it is."""
         with self._sorted():
-            found = await self._client.batches.retrieve(order)
-        return self._order(found)
+            batch = await self._client.batches.retrieve(order)
+        return self._order(batch)
 
     async def fetch(self, order: BatchJob) -> AsyncIterator[BatchReply]:
         """The replies of an order that ended, in no order. A request that is in neither file has none. Lines that
@@ -574,14 +573,9 @@ class BatchQueue:
     async def send(
         self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
     ) -> ModelResponse:
-        """The server's answer, as `Transport.send` has it. Raises what that raises, and AwaitsBatch where the run
-        pauses first."""
-        fallback, counts, lowest, failures = (
-            fallback_of(self.base_url, model),
-            SendCounts(),
-            ResponseFormat.JSON_SCHEMA,
-            0,
-        )
+        """The server's answer. Raises what `Transport.send` does, and AwaitsBatch where the run pauses first."""
+        fallback, counts = fallback_of(self.base_url, model), SendCounts()
+        lowest, failures = ResponseFormat.JSON_SCHEMA, 0
         while True:
             self._cover(counts, room)
             form = fallback.form(lowest)
@@ -596,10 +590,10 @@ class BatchQueue:
             except Refused as refused:
                 if "content_filter" in refused.code:
                     return filtered(refused.message, model, counts)
-                found = fallback.after(form, refused.about)
-                if found is None:
+                looser = fallback.after(form, refused.about)
+                if looser is None:
                     raise rejected(self.shown, refused, model, counts) from None
-                lowest = max(lowest, found)
+                lowest = max(lowest, looser)
             except Trouble as trouble:
                 failures += 1
                 if failures == ATTEMPTS:
@@ -610,8 +604,7 @@ class BatchQueue:
                 return response
 
     def _cover(self, counts: SendCounts, room: Callable[[], bool]) -> None:
-        """A request that may have been billed without a reply needs another reservation. Raises Unavailable with
-        `short`."""
+        """A request that may have been billed needs another reservation. Raises Unavailable with `short`."""
         if counts.unanswered > counts.covered:
             if not room():
                 raise without_room(self.shown, counts)
@@ -766,11 +759,11 @@ class BatchQueue:
             await asyncio.gather(*settling)
 
         try:
-            found = BatchJob(order.id, "under way", 0, 0, 0) if order.id else await self._ordering.searched(order)
-            if found is None:
+            job = BatchJob(order.id, "under way", 0, 0, 0) if order.id else await self._ordering.searched(order)
+            if job is None:
                 ended = BatchJob("", "completed", 0, 0, order.total)  # it may have been taken all the same
             else:
-                order = await note(self._ledger, replace(order, id=found.id))
+                order = await note(self._ledger, replace(order, id=job.id))
                 ended = await self._ended(order)
                 await self._ordering.fetched(order, ended, deliver)
             for name in list(owed):

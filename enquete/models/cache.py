@@ -78,8 +78,8 @@ def is_damaged(error: BaseException) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino
 
 
 def set_aside(path: Path, opened: tuple[int, int]) -> None:
@@ -219,10 +219,10 @@ class ResponseCache:
         """The response stored under `key`, or None; counted as a hit or a miss."""
         with self._lock:
             self._check_open()
-            found = self._waiting.get(key) or self._read(key)
-            self.hits += found is not None
-            self.misses += found is None
-            return found
+            cached = self._waiting.get(key) or self._read(key)
+            self.hits += cached is not None
+            self.misses += cached is None
+            return cached
 
     def put(
         self,

@@ -188,8 +188,7 @@ def _is_strict(node: JsonValue) -> bool:
 # --- what came back --------------------------------------------------------------------------------------------------
 
 LONGEST_PLACEHOLDER = 5
-"""Letters. So short a word is what servers that want no key are given ("none", "EMPTY"), and may well be one of an
-answer."""
+"""Letters. Servers that want no key are given so short a word ("none", "EMPTY"); it may well be one of an answer."""
 
 LONGEST_NAME = 300
 LONGEST_TOKEN = 40  # characters
@@ -320,8 +319,7 @@ def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None,
 
 
 def _cached(usage: JsonValue, read: int) -> int:
-    """Of the prompt's tokens, those that the server says it took from its cache; 0 where it says nothing that can
-    be."""
+    """Of the prompt's tokens, those that the server says it had cached; 0 where it says nothing that can be."""
     details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
     told = details.get("cached_tokens") if isinstance(details, dict) else None
     return told if isinstance(told, int) and not isinstance(told, bool) and 0 < told <= read else 0

@@ -297,8 +297,7 @@ def blamed_setting(status: int, told: ServerError) -> Setting:
 def unavailable(
     server: str, trouble: Trouble | None, model: str, counts: SendCounts, patience_s: float | None = None
 ) -> Unavailable:
-    """A request that failed alone; with `patience_s` the server is away, or takes nothing, and was waited for so
-    long."""
+    """A request that failed alone; with `patience_s` the server takes nothing, and was waited for so long."""
     times = "once" if counts.sends == 1 else f"{counts.sends} times"
     did = trouble.message if trouble else "is not answering"
     words = f"The model server {server} {did} (model {model!r}, asked {times})"

@@ -56,8 +56,7 @@ TIMEOUT = openai.Timeout(None, connect=20.0)
 """How long an answer may take is known to who asks (`ServerClient.complete`)."""
 LONGEST_RETRY_AFTER_S = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted. Nor is it waited
-for longer
-than the run is patient: it would only be found then that it has to pause."""
+for longer than the run is patient: it would only be found then that it has to pause."""
 ASKING_SECONDS = 5.0
 _PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
@@ -116,8 +115,7 @@ def _addressed(request: httpx2.Request) -> tuple[str, str, str, int | None]:
 
 @dataclass
 class _OfLoop:
-    """A connection belongs to an event loop. `question`: a request of which body alone changes, made for the first
-    one."""
+    """A connection belongs to an event loop. `question`: a request made once, of which the body alone changes."""
 
     http: BoundedClient
     question: httpx2.Request | None = None
@@ -190,8 +188,8 @@ class ServerClient:
                 urls = [f"{self._base_url}/models", *(self._root + path for path in local)]
                 with contextlib.suppress(Exception):  # the request that follows will meet it, and say so
                     async with asyncio.timeout(ASKING_SECONDS):
-                        listed, *own = await asyncio.gather(*(self._get(mine.http, url) for url in urls))
-                    props, studio, loaded = own or (None, None, None)
+                        listed, *bodies = await asyncio.gather(*(self._get(mine.http, url) for url in urls))
+                    props, studio, loaded = bodies or (None, None, None)
                     self.known[model] = facts_of(model, props, listed, studio, loaded)
         return self.known.get(model, Facts())
 
@@ -290,8 +288,7 @@ async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
 
 
 def retry_after(header: str | None, longest: float = LONGEST_RETRY_AFTER_S) -> float | None:
-    """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and `longest`; None if
-    unreadable."""
+    """Seconds to wait by a Retry-After header (seconds or an HTTP date), within 0 and `longest`; None if unreadable."""
     seconds = float("nan")
     with contextlib.suppress(ValueError):
         moment = parsedate_to_datetime(header or "")

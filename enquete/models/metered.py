@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2
 OVERLONG = 1.1
-"""Times the longest reply that was asked for: from there on a server ignores the limit. Some count a token or two
-more."""
+"""Times the longest reply asked for: from there on a server ignores the limit. Some count a token or two more."""
 TOKENS_PER_MESSAGE = 16  # role markers and separators of chat templates
 
 
@@ -69,7 +68,6 @@ class Replay(Protocol):
 
     def obtained(self, key: CallKey) -> tuple[Completion, Usage]:
         """Raises ModelError as it was then, ReplayMissing where that run made no such call."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -173,8 +171,7 @@ class MeteredModel:
         batches: BatchQueue | None = None,
     ):
         """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill,
-        bought after a pause was asked for, or keep budget from others. Without it every queueing call
-        would."""
+        bought after a pause was asked for, or keep budget from others. Without it every queueing call would."""
         self._ledger = ledger
         self._budget = budget
         self._sender = sender
@@ -191,8 +188,7 @@ class MeteredModel:
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
     ) -> Completion | Literal["short", "failed"]:
-        """See `Metered.request`. "short" also after the server refused our key or model: the run pauses and says
-        why."""
+        """See `Metered.request`. "short" also after the server refused our key or model: the run says why."""
         return await self.obtain(key, compose, offline, self._give_up)
 
     async def obtain(
@@ -251,9 +247,7 @@ class MeteredModel:
         except AwaitsBatch:
             usage = None  # it is under way still
             raise
-        except (
-            Exception
-        ) as bug:  # it must not leave the call in flight for ever: it is failed, and can be taken up again
+        except Exception as bug:  # the call must not stay in flight for ever: it is failed, and can be taken up again
             if begun and completion is None:
                 await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", reservation.lost(1))
             raise
@@ -325,8 +319,7 @@ class AlternateModels:
     def __init__(
         self, models: Sequence[MeteredModel], place: Callable[[], int], switch: Callable[[int, str], Awaitable[object]]
     ):
-        """`place`: of the model that is asked now, as it is stored; `switch` stores that the one at this place has
-        failed, and why."""
+        """`place`: of the model asked now, as it is stored; `switch` stores that the one there has failed, and why."""
         self._models = models
         self._place = place
         self._switch = switch
@@ -340,9 +333,9 @@ class AlternateModels:
             if (settled := model.settled(call)) is not None:
                 return settled
         while (place := self._place()) < len(keys) - 1:
-            found = await self._models[place].obtain(keys[place], compose, offline, partial(self._pass_on, place))
-            if found != "failed":
-                return found
+            completion = await self._models[place].obtain(keys[place], compose, offline, partial(self._pass_on, place))
+            if completion != "failed":
+                return completion
         return await self._models[-1].request(keys[-1], compose, offline)
 
     async def _pass_on(self, place: int, error: ModelError) -> Literal["short", "failed"]:
@@ -358,17 +351,9 @@ def usage_of(response: ModelResponse, prompt: Prompt, reservation: Reservation) 
     lost = reservation.lost(response.timeouts + response.broken, response.sends)
     read = reservation.bound if response.input_tokens is None else response.input_tokens
     written = len(response.text.encode()) if response.output_tokens is None else response.output_tokens
-    return Usage(
-        input_tokens=read,
-        output_tokens=written,
-        allowance=lost.allowance,
-        allowance_read=lost.allowance_read,
-        sends=lost.sends,
-        latency_ms=response.latency_ms,
-        fingerprint=response.fingerprint,
-        raw=response.raw,
-        model=response.model,
-        cached_tokens=response.cached_tokens,
+    return replace(
+        lost, input_tokens=read, output_tokens=written, latency_ms=response.latency_ms, raw=response.raw,
+        fingerprint=response.fingerprint, model=response.model, cached_tokens=response.cached_tokens,
         unbelieved=response.unbelieved,
         overlong=(response.output_tokens or 0) > OVERLONG * prompt.max_output_tokens,
-    )
+    )  # fmt: skip

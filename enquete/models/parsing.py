@@ -1,7 +1,7 @@
 """Reads the answer object out of a model's text, and recognises a refusal written in prose.
 
-Models wrap, think aloud, draft, correct themselves, and stop in mid-sentence. `read_object` takes the object
-that looks most like the answer: the one with most of the wanted keys, after any thinking, the last of equals.
+Models wrap, think aloud, draft, correct themselves, and stop in mid-sentence. `read_object` takes the object that looks
+most like the answer: the one with most of the wanted keys, after any thinking, the last of equals.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def clean_value(value: object, depth: int = 0) -> JsonValue:
 
 
 # --- Finds JSON in whatever a model wrote around it: exact objects, repairable ones, and ones that were cut off ------
-# Every step is bounded: text arrives from servers that nobody vouches for. The exact decoder is tried first
-# because it is fast and never guesses; json-repair sees only single balanced pieces of limited size and depth.
+# Every step is bounded: text arrives from servers that nobody vouches for. The exact decoder is tried first because it
+# is fast and never guesses; json-repair sees only single balanced pieces of limited size and depth.
 
 REPAIR_LIMIT = 32_000
 """Characters. json-repair is written in Python; 2,000 tokens of answer are about 8,000 characters."""
@@ -113,10 +113,10 @@ def scan(text: str) -> Scan:
     budget = _Budget(4 * len(text) + 100_000)
     position = 0
     while not budget.spent and len(result.found) < MOST_FOUND and (opening := _OPENING.search(text, position)):
-        found = _at(text, opening.start(), budget, result.unclosed)
-        if found:
-            result.found.append(found)
-        position = found.end if found else opening.start() + 1
+        source = _at(text, opening.start(), budget, result.unclosed)
+        if source:
+            result.found.append(source)
+        position = source.end if source else opening.start() + 1
     return result
 
 
@@ -254,8 +254,8 @@ class _Candidate(NamedTuple):
 def read_object(text: str, wanted: Collection[str] = (), *, truncated: bool = False) -> dict[str, JsonValue] | None:
     """The answer object in `text`, or None when there is none. Never raises; time is linear in the text.
 
-    `wanted` are the keys the answer should have: of several objects the best overlap is taken, one nesting level
-    is searched, and a list of objects with an `item`, `item_id` or `id` field becomes a dict by that field.
+    `wanted` are the keys the answer should have: of several objects the best overlap is taken, one nesting level is
+    searched, and a list of objects with an `item`, `item_id` or `id` field becomes a dict by that field.
     `truncated` (finish reason "length"): complete members of a cut-off object are kept, the last one is dropped.
     The result can be stored as UTF-8 JSON: no lone surrogates, no NUL, NaN and infinities are None.
     """
@@ -297,16 +297,16 @@ def _sources_of_cut(text: str, scanned: Scan, answer_from: int, wanted: Collecti
     cut = next((start for start in opened if start >= answer_from), None)
     if cut is None:
         return scanned.found
-    return [*(found for found in scanned.found if found.start < cut), *_first_useful(text, cut, wanted)]
+    return [*(source for source in scanned.found if source.start < cut), *_first_useful(text, cut, wanted)]
 
 
 def _first_useful(text: str, cut: int, wanted: Collection[str]) -> Iterator[Found]:
     """The outermost level that has wanted members; below a wanted key lie only the parts of a cut answer."""
-    for found in rescue(text, cut):
-        if found.start > cut and key_before(text, found.start) in wanted:
+    for source in rescue(text, cut):
+        if source.start > cut and key_before(text, source.start) in wanted:
             return
-        if not wanted or any(_overlap(candidate.value, wanted) for candidate in _candidates(found, wanted)):
-            yield found
+        if not wanted or any(_overlap(candidate.value, wanted) for candidate in _candidates(source, wanted)):
+            yield source
             return
 
 
@@ -352,10 +352,10 @@ _MEMBER_FOLLOWS = re.compile(r"\s*[\"'{\[]")
 _END_OF_THINKING = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 
 
-def _end_of_thinking(text: str, found: list[Found]) -> int:
+def _end_of_thinking(text: str, sources: list[Found]) -> int:
     """Where the last `</think>` outside of every object ends, or 0. Its opening tag is often missing."""
     ends = (match.end() for match in _END_OF_THINKING.finditer(text))
-    return max((end for end in ends if not any(f.exact and f.start < end < f.end for f in found)), default=0)
+    return max((end for end in ends if not any(f.exact and f.start < end < f.end for f in sources)), default=0)
 
 
 _REFUSALS = re.compile(

@@ -1,7 +1,7 @@
 """What a model costs: one's own prices first, then the list that genai-prices brings along. Nothing is fetched.
 
-Unknown stays unknown (None): a price is 0 only where somebody said so, where no model answers, or where
-a local one does.
+Unknown stays unknown (None): a price is 0 only where somebody said so, where no model answers, or where a local one
+does.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _validated(source: SourceFile) -> PriceFile:
     try:
         prices = PriceFile.model_validate(source.document)
     except ValidationError as error:
-        problems += [found for found in validation_problems(error, PriceFile, source) if found[0] not in known]
+        problems += [problem for problem in validation_problems(error, PriceFile, source) if problem[0] not in known]
     if problems:
         raise SettingsError("\n".join(message for _, message in sorted(problems)))
     return prices
@@ -207,8 +207,7 @@ class Prices:
     """One's own prices over the bundled list."""
 
     def __init__(self, own: PriceFile | None = None, name: str = "", *, batch: bool = False):
-        """`name`: the own file's, for `Price.source`. `batch`: what requests cost in batches, half of what is
-        listed."""
+        """`name`: the own file's, for `Price.source`. `batch`: what requests cost in batches, half of the list."""
         self._own = own
         self._name = name
         self._batch = batch
@@ -259,14 +258,14 @@ class Prices:
         if base_url == LOCAL_URL:
             return OWN_MACHINE
         server = server_of(base_url or OPENAI_URL)
-        found = self._own.find(model, server) if self._own else None
-        if found:
-            entry, place = found
+        own = self._own.find(model, server) if self._own else None
+        if own:
+            entry, place = own
             return Price(entry.input, entry.output, f"{self._name}: {place}", entry.cached)
         if server is None or is_local(server.host):
             return None
-        found_there = listed(model, server)
-        return Price(*found_there) if found_there else None
+        bundled = listed(model, server)
+        return Price(*bundled) if bundled else None
 
 
 def is_local(host: str) -> bool:
@@ -320,9 +319,9 @@ def listed(model: str, server: Server) -> tuple[float, float, str, float | None]
 def _cached(info: ModelInfo) -> float | None:
     """The dearest of today's, as with the others."""
     now = datetime.now(UTC)
-    found = [price.cache_read_mtok for moment in _moments(info, now) for price in [info.get_prices(moment)]]
-    known = [_most(price) for price in found if price is not None]
-    return float(max(known)) if known and len(known) == len(found) else None
+    cached = [price.cache_read_mtok for moment in _moments(info, now) for price in [info.get_prices(moment)]]
+    known = [_most(price) for price in cached if price is not None]
+    return float(max(known)) if known and len(known) == len(cached) else None
 
 
 def _provider(server: Server) -> Provider | None:
@@ -333,8 +332,7 @@ def _provider(server: Server) -> Provider | None:
 
 
 def _upper(info: ModelInfo, now: datetime) -> tuple[Decimal, Decimal, bool] | None:
-    """(input, output, whether another price may hold), or None where the tokens of a chat are not all that is
-    charged."""
+    """(input, output, whether another price may hold), or None where a chat's tokens are not all that is charged."""
     pairs = {pair for moment in _moments(info, now) for pair in _pairs(info.get_prices(moment))}
     if None in pairs:
         return None

@@ -1,6 +1,5 @@
-"""What is known of a server in this process, over all runs and event loops: whether it is there at all
-(`ServerHealth`), what it says of itself (`Facts`), how fast it proves to be (`Speed`), and how fast it may be asked
-(`RateLimiter`)."""
+"""What is known of a server in this process, over all runs and event loops: whether it is there (`ServerHealth`), what
+it says of itself (`Facts`), how fast it proves to be (`Speed`) and may be asked (`RateLimiter`)."""
 
 from __future__ import annotations
 
@@ -44,8 +43,7 @@ def backoff(step: int, first_s: float, longest_s: float = LONGEST_BACKOFF) -> fl
 
 
 def longest_backoff(first_s: float, patience_s: float) -> float:
-    """At most ten seconds, and so short that a server is given up on many tries, not on two or three in a bad
-    moment."""
+    """At most ten seconds, and so short that a server is given up on many tries, not on two or three."""
     return max(first_s, min(LONGEST_BACKOFF, patience_s / TRIES_WITHIN_PATIENCE))
 
 
@@ -84,8 +82,7 @@ class ServerHealth:
                 self._begin()
 
     def left(self, *, unreachable: bool) -> None:
-        """It is nobody's fault but the server's: a request out of attempts could not connect, or a health probe had no
-        answer."""
+        """The server's own fault: a request out of attempts could not connect, or a health probe had no answer."""
         with self._lock:
             if self.silent_since is None:
                 self._begin()
@@ -112,6 +109,11 @@ class ServerHealth:
     def is_probed(self) -> bool:
         """Whether anybody has asked since the clock started; before that nobody is given up."""
         return self._probes > 0
+
+    @property
+    def is_due(self) -> bool:
+        """It is there, or it is time to look whether it is."""
+        return not self.away or self.next_probe <= time.monotonic()
 
     def absence(self) -> tuple[float, str] | None:
         """Seconds since the last answer before it went away, and what its latest fault was; None while it is there."""
@@ -346,13 +348,12 @@ class RateLimiter:
         self._ratio = 1.0  # of actual to highest possible tokens: who waits for a turn cannot be corrected any more
 
     def limit(self, limits: ModelLimits, shared: Paced | None = None) -> None:
-        """Whoever says it last; the same again changes nothing. `shared`: the pace that is kept with other
-        processes."""
+        """Whoever says it last; the same again changes nothing. `shared`: the pace kept with other processes."""
         with self._lock:
             if limits != self._limits or self._is_shared or shared is not None:
                 paced = limits.requests_per_minute or limits.tokens_per_minute
-                own = Pace(limits.requests_per_minute, limits.tokens_per_minute) if paced else None
-                self._pace, self._is_shared = shared or own, shared is not None
+                pace = Pace(limits.requests_per_minute, limits.tokens_per_minute) if paced else None
+                self._pace, self._is_shared = shared or pace, shared is not None
                 self._limits = limits
         self._cap()
 
@@ -443,8 +444,7 @@ SLOWEST_READING = 10.0
 SLOWEST_WRITING = 2.0
 LONGEST_WAIT_S = 3600.0
 PATIENT = 3.0
-"""Times the longest of the latest answers: questions differ, and of a first two one may have waited for the other
-there."""
+"""Times the longest of the latest answers: questions differ, and of a first two one may have waited for the other."""
 LATEST = 8
 TOKENS_PER_CHARACTER = 0.25
 """While none was measured; few texts have fewer, so that nothing is held to be too long that is not."""
@@ -468,11 +468,11 @@ def facts_of(model: str, props: JsonValue, listed: JsonValue, studio: JsonValue,
     """From the bodies of /props, /v1/models, /api/v0/models and /api/ps; None for each that is not there."""
     llama = props if isinstance(props, dict) and "default_generation_settings" in props else {}
     settings = llama.get("default_generation_settings")
-    own = _count(settings.get("n_ctx")) if isinstance(settings, dict) else None
+    context = _count(settings.get("n_ctx")) if isinstance(settings, dict) else None
     entries = [*_entries(studio, "data", model), *_entries(loaded, "models", model), *_entries(listed, "data", model)]
     contexts = (_count(entry.get(name)) for entry in entries for name in _CONTEXTS)
     small = bool(llama) or _has_list(studio, "data") or _has_list(loaded, "models")
-    return Facts(own or next(filter(None, contexts), None), _count(llama.get("total_slots")), small)
+    return Facts(context or next(filter(None, contexts), None), _count(llama.get("total_slots")), small)
 
 
 def _has_list(body: JsonValue, name: str) -> bool:
@@ -481,8 +481,8 @@ def _has_list(body: JsonValue, name: str) -> bool:
 
 def _entries(body: JsonValue, name: str, model: str) -> Iterator[dict[str, JsonValue]]:
     """What a list of models says of this one; of the only one where it goes by another name."""
-    found = body.get(name) if isinstance(body, dict) else None
-    entries = [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    listed = body.get(name) if isinstance(body, dict) else None
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     named = [entry for entry in entries if model in (entry.get("id"), entry.get("name"), entry.get("model"))]
     yield from named or (entries if len(entries) == 1 else [])
 
@@ -492,8 +492,7 @@ def _count(value: JsonValue) -> int | None:
 
 
 class Speed:
-    """How long a server takes, by its latest answers, reading included, and waiting there if it works on others
-    first."""
+    """How long a server takes, by its latest answers: reading, and waiting there while it works on others."""
 
     def __init__(self) -> None:
         self._latest: deque[tuple[float, int]] = deque(maxlen=LATEST)  # seconds, characters of the question
@@ -545,8 +544,7 @@ def shortened(prompt: Prompt, by: int) -> Prompt:
 
 
 def within(prompt: Prompt, context: int, speed: Speed) -> Prompt:
-    """The short form of a prompt that leaves no room for a reply; as it is where it fits, or where nothing can be
-    shortened."""
+    """The short form of a prompt that leaves no room for a reply; as it is if it fits or cannot be shortened."""
     tokens = speed.tokens(prompt)
     if fitted(prompt, context, tokens) is not None:
         return prompt
@@ -567,8 +565,7 @@ def with_schema(prompt: Prompt) -> int:
 
 
 def fitted(prompt: Prompt, context: int | None, tokens: int) -> Prompt | None:
-    """The prompt within a context: as it is; with less room for the reply, down to half; None where that does not fit
-    either.
+    """The prompt within a context: as it is; with less room for the reply, down to half; None where neither fits.
     `tokens`: of the question."""
     if context is None or tokens + prompt.max_output_tokens <= context:
         return prompt
@@ -578,8 +575,7 @@ def fitted(prompt: Prompt, context: int | None, tokens: int) -> Prompt | None:
     return replace(prompt, max_output_tokens=room)
 
 
-# --- Several servers of one model. An agent stays with one of them, whose prefix cache then holds its persona and
-# memory.
+# --- Several servers of one model. An agent stays with one, whose prefix cache then holds persona and memory.
 #
 # Which one says weighted rendezvous hashing (Thaler & Ravishankar 1998; the score is Schindelhauer & Schomaker's,
 # 2005), so every process says the same, shares are as the weights, and a server that is away moves its own agents and
@@ -604,8 +600,8 @@ class Fleet:
 
     def order(self, agent: str) -> list[Transport]:
         """All, the agent's own first."""
-        servers = sorted(self._servers, key=lambda one: -score(one[0].base_url, one[1], agent))
-        return [transport for transport, _ in servers]
+        pairs = sorted(self._servers, key=lambda pair: -score(pair[0].base_url, pair[1], agent))
+        return [server for server, _ in pairs]
 
     async def send(
         self,
@@ -618,8 +614,8 @@ class Fleet:
         agent: str = "",
     ) -> ModelResponse:
         """As `Transport.send`; an outage is one of all servers."""
-        own, *others = self.order(agent)
-        asked = own.send(prompt, model=model, temperature=temperature, seed=seed, room=room, alternates=others)
+        first, *others = self.order(agent)
+        asked = first.send(prompt, model=model, temperature=temperature, seed=seed, room=room, alternates=others)
         try:
             return await asked
         finally:
@@ -627,32 +623,32 @@ class Fleet:
 
     async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
         order = self.order(agent)
-        return await next((one for one in order if not one.health.away), order[0]).fit(prompt, model)
+        return await next((server for server in order if not server.health.away), order[0]).fit(prompt, model)
 
     @property
     def waits_for(self) -> str:
         """Which server it is that left last, once all have."""
-        waits = [
-            one.waits_for for one, _ in sorted(self._servers, key=lambda one: one[0].health.silent_since or math.inf)
-        ]
+        servers = [server for server, _ in self._servers]
+        servers.sort(key=lambda server: server.health.silent_since or math.inf)
+        waits = [server.waits_for for server in servers]
         return waits[-1] if all(waits) else ""
 
     def halt(self) -> None:
-        for transport, _ in self._servers:
-            transport.halt()
+        for server, _ in self._servers:
+            server.halt()
 
     async def aclose(self) -> None:
-        for transport, _ in self._servers:
-            await transport.aclose()
+        for server, _ in self._servers:
+            await server.aclose()
 
     def _tell(self) -> None:
         """Each departure and return once."""
-        away = {transport for transport, _ in self._servers if transport.health.away}
-        for transport in away - self._away:
-            did = transport.health.did or "did not answer"
+        away = {server for server, _ in self._servers if server.health.away}
+        for server in away - self._away:
+            did = server.health.did or "did not answer"
             log.warning(
-                "The model server %s %s. Its agents are asked at the others until it is back.", transport.shown, did
+                "The model server %s %s. Its agents are asked at the others until it is back.", server.shown, did
             )
-        for transport in self._away - away:
-            log.warning("The model server %s is back.", transport.shown)
+        for server in self._away - away:
+            log.warning("The model server %s is back.", server.shown)
         self._away = away

@@ -81,8 +81,7 @@ HEALTH_PROBE = Prompt(
     schema='{"type":"object","properties":{"there":{"type":"boolean"}},"required":["there"]}',
     max_output_tokens=32,  # an answer cut off by its length is an answer too
 )
-"""What any working server answers. It costs next to nothing; the request for whose sake it is sent is charged for it,
-at its own reservation."""
+"""What any working server answers. It costs next to nothing; whose sake it is sent for is charged its reservation."""
 
 
 @dataclass(slots=True)
@@ -187,8 +186,7 @@ class Transport:
 
         `limits`: by model; a model's hold for the whole process, as last said. `patience_s`: how long the server may
         stay away, or accept nothing, before Unavailable is raised with `outage`. `shared_pace`: of a model, where other
-        processes ask it too. Raises SettingsError for a base URL
-        that is none.
+        processes ask it too. Raises SettingsError for a base URL that is none.
         """
         # Half a second, for runs that ask a model alone.
         from enquete.models.http_client import ServerClient  # noqa: PLC0415
@@ -319,8 +317,7 @@ class Request:
         first = servers[0]
         self._state = RetryState(first.attempts, first.backoff_s, first.longest_s, left=first.attempts)
         self._counts = SendCounts()
-        now = time.monotonic()
-        self._turn_to(next((one for one in servers if not one.health.away or one.health.next_probe <= now), first))
+        self._turn_to(next((server for server in servers if server.health.is_due), first))
 
     def _turn_to(self, to: Transport) -> None:
         self._to = to
@@ -455,8 +452,7 @@ class Request:
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[float]:
-        """Leave to send, with the tokens that the model's pace counts for it. The state of things may change in a
-        queue."""
+        """Leave to send, with the tokens that the model's pace counts for it. Things may change in a queue."""
         to, limiter = self._to, self._limiter
         counted: float | None = None
         while True:
@@ -493,16 +489,16 @@ class Request:
                 return False
             health.waits_anew(state.began, to.patience_s)
             now, left = time.monotonic(), to.patience_s
-            others = [one for one in self._servers if one is not to] if health.away else []
-            there = next((one for one in others if not one.health.away), None)
+            others = [server for server in self._servers if server is not to] if health.away else []
+            there = next((server for server in others if not server.health.away), None)
             if health.away and there is None:  # for as long as the last one is away
-                silent = [one.health.silent_since for one in (to, *others)]
+                silent = [server.health.silent_since for server in (to, *others)]
                 left += max((since for since in silent if since is not None), default=now) - now
             if there is None and left <= 0 and health.is_probed:
                 raise self._outage()
             if health.takes_probe(to.backoff_s, to.longest_s):
                 return True
-            if (other := there or next((one for one in others if one.health.next_probe <= now), None)) is not None:
+            if (other := there or next((server for server in others if server.health.is_due), None)) is not None:
                 raise _GoesElsewhere(other)
             await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
 
@@ -546,8 +542,8 @@ class Request:
 
     def _open_elsewhere(self) -> Transport | None:
         began, model = self._state.began, self._model
-        others = (one for one in self._servers if one is not self._to and not one.health.away)
-        return next((one for one in others if not one.rate_limiter(model).shut(began, one.patience_s)), None)
+        there = (server for server in self._servers if server is not self._to and not server.health.away)
+        return next((server for server in there if not server.rate_limiter(model).shut(began, server.patience_s)), None)
 
     def _unavailable(self) -> Unavailable:
         return unavailable(self._to.shown, self._state.trouble, self._model, self._counts)

@@ -82,10 +82,10 @@ def critic_settings(request: RunRequest, arms: Iterable[Arm]) -> CriticSettings 
     """How respondent B is compared with the main arm; None in a run without one. Raises SettingsError."""
     arms = list(arms)
     named = {name: getattr(request, name) for name in ("critic_model", "critic_rubric", "critic_pairs")}
-    said = {name: value for name, value in named.items() if value is not None}
+    fields = {name: value for name, value in named.items() if value is not None}
     if not any(arm.role == "b" for arm in arms):
-        if said:
-            raise SettingsError(f"{', '.join(said)}: there is no second respondent to compare with; add respondent_b")
+        if fields:
+            raise SettingsError(f"{', '.join(fields)}: there is no second respondent to compare with; add respondent_b")
         return None
     model = request.critic_model or ""
     has_model = any(arm.respondent == "llm" for arm in arms)
@@ -96,10 +96,10 @@ def critic_settings(request: RunRequest, arms: Iterable[Arm]) -> CriticSettings 
 
 def _second(request: RunRequest, main: Arm) -> Iterable[Change]:
     """Respondent B: everything once more by another model or other sampling, never by other behaviour."""
-    said = [name for name in ("model_b", "temperature_b") if getattr(request, name) is not None]
+    fields = [name for name in ("model_b", "temperature_b") if getattr(request, name) is not None]
     if not request.respondent_b:
-        if said:
-            raise SettingsError(f"{', '.join(said)}: say respondent_b too, or leave it out")
+        if fields:
+            raise SettingsError(f"{', '.join(fields)}: say respondent_b too, or leave it out")
         return
     model = request.model_b or main.model
     if main.respondent == "synthetic" and model not in PLANTED:

@@ -92,8 +92,7 @@ TurnT = TypeVar("TurnT", bound=Turn)
 @dataclass(frozen=True)
 class Conversation(Generic[TurnT]):
     """What a unit's turns so far add up to. A methodology adds what it reduces from them (a graph, a record) in
-    `after`: the one way, at work as in reading back, so that a conversation that went on after a kill is the one that
-    was begun."""
+    `after`, the one way at work as in reading back: what goes on after a kill is the conversation that was begun."""
 
     unit: str
     turns: tuple[TurnT, ...] = ()
@@ -140,13 +139,11 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
     @abstractmethod
     def due(self, talk: TalkT, context: InterviewContext) -> Sequence[Asked]:
-        """Turns that are certain to come next, as far as known: the next one, or the rest of a round; none once it is
-        over."""
+        """Turns that are certain to come next: the next one, or the rest of a round; none once it is over."""
 
     @abstractmethod
     def block(self, talk: TalkT, asked: Asked, context: InterviewContext) -> Block:
-        """What a turn is asked with, from the turns before it (of which it may show fewer: those of earlier rounds,
-        say)."""
+        """What a turn is asked with, from those before it (fewer of them, say those of earlier rounds)."""
 
     def asked_with(self, talk: TalkT, turn: TurnT, context: InterviewContext) -> Sequence[Block]:
         """What a stored turn was asked with: its block, or several where it took more than one to have the answer."""
@@ -154,18 +151,16 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
     @abstractmethod
     async def advance(self, talk: TalkT, context: InterviewContext) -> TalkT | Outcome:
-        """Hold the next turn, or those of a round: `hear`, work, `keep`. Or how it could not be: short, waiting,
-        failed."""
+        """Hold the next turn or round: `hear`, work, `keep`. Or how it could not be: short, waiting, failed."""
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         """The turns so far, and what is due: how many follow is not known before."""
-        talk, found = self.begun(unit, context), list[Block]()
+        talk, blocks = self.begun(unit, context), list[Block]()
         for turn in self.stored(unit, context):
-            found.extend(self.asked_with(talk, turn, context))
+            blocks.extend(self.asked_with(talk, turn, context))
             talk = talk.after(turn)
-        return (
-            found if talk.stop else [*found, *(self.block(talk, asked, context) for asked in self.due(talk, context))]
-        )
+        due = () if talk.stop else self.due(talk, context)
+        return [*blocks, *(self.block(talk, asked, context) for asked in due)]
 
     async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
         """From the last stored turn to the end, or to where budget or answers are missing."""
@@ -186,8 +181,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         return "done"
 
     def plan(self, context: InterviewContext) -> Plan:
-        """At least one turn a unit, at most all of them with the work of every role; all turns ask as much as the
-        first."""
+        """At least one turn a unit, at most all with the work of every role; all turns ask as much as the first."""
         units = self.units(1, context)
         first = [block for unit in units[:1] for block in self.blocks(unit, 1, context)[:1]]
         items = sum(len(block.items) for block in first)
@@ -202,8 +196,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
 
 async def _ask_again(block: Block, context: InterviewContext) -> Outcome:
-    """A stored turn whose answer failed: the context asks it anew where that is wanted. What followed stays as it
-    was."""
+    """A stored turn whose answer failed: the context asks it anew where that is wanted. What followed stays."""
     failed = any(answer.status == "failed" for answer in context.stored(block.key).values())
     return (await context.ask(block)).state if failed else "done"
 
@@ -237,8 +230,8 @@ async def hear(context: InterviewContext, blocks: Sequence[Block]) -> Sequence[U
 
 
 def _uttered(answers: Sequence[Answer], by: str) -> Utterance:
-    said = [answer.text for answer in answers if answer.status in RESPONDED and answer.text]
-    return Utterance("\n".join(said), answers[0].status, tuple(answers), by)
+    texts = [answer.text for answer in answers if answer.status in RESPONDED and answer.text]
+    return Utterance("\n".join(texts), answers[0].status, tuple(answers), by)
 
 
 async def keep(context: InterviewContext, unit: str, turn: TurnT) -> TurnT:
@@ -248,8 +241,7 @@ async def keep(context: InterviewContext, unit: str, turn: TurnT) -> TurnT:
 
 
 def stored_turns(pinned: Callable[[str], JsonValue], unit: str, kind: type[TurnT]) -> Iterator[TurnT]:
-    """The turns of a unit that were pinned, in their order. `pinned`: a context’s, or of an analysis
-    `context.pinned.get`."""
+    """The turns of a unit that were pinned, in order. `pinned`: a context’s, or an analysis's `context.pinned.get`."""
     for number in count(1):
         stored = pinned(turn_name(unit, number))
         if stored is None:
@@ -283,8 +275,7 @@ def turn_block(
     session: str = "",
     items: Sequence[Item] = (),
 ) -> Block:
-    """What a turn is asked with: its question in words (or `items`), and under a heading what was `said` before,
-    fenced."""
+    """What a turn is asked with: its question in words (or `items`), and, fenced, what was `said` before."""
     question = Item(id=f"turn_{asked.turn:02d}", kind="text", wording=asked.question)
     return Block(
         key=context.key(asked.participant or unit, "turn", session=session, round=asked.round, turn=asked.turn),
@@ -297,16 +288,15 @@ def turn_block(
 def transcript(turns: Sequence[Turn], language: Language, speaker: Callable[[Turn], str] | None = None) -> str:
     """The conversation as its participants read it: questions and answers, or, with a name for each turn's speaker, who
     said what. Each on a line of its own."""
-
     if speaker is not None:
         return "\n".join(_line(speaker(turn), turn.answer) for turn in turns)
     return dialogue(((turn.question, turn.answer) for turn in turns), language)
 
 
-def dialogue(said: Iterable[tuple[str, str]], language: Language) -> str:
+def dialogue(turns: Iterable[tuple[str, str]], language: Language) -> str:
     """Questions and answers, also such as no turn of this conversation holds."""
     asked, answered = (tell(label, language) for label in LABELS)
-    return "\n".join(f"{asked}: {question}\n{_line(answered, answer)}" for question, answer in said)
+    return "\n".join(f"{asked}: {question}\n{_line(answered, answer)}" for question, answer in turns)
 
 
 def _line(name: str, text: str) -> str:
@@ -338,13 +328,11 @@ class TurnStage(Protocol):
 
 Routes = Mapping[TurnStage, TurnStage | tuple[Callable[[Any], Awaitable[str]], Mapping[str, TurnStage | None]] | None]
 """The stages of a turn in their order, and where each leads: to another one, to one of several by an edge's answer, or
-(None) to the end. `walk` goes that way, and `draw` makes the graph of it that Studio shows, and that goes the same
-way."""
+(None) to the end. `walk` goes that way; `draw` makes the graph of it that Studio shows."""
 
 
 async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
-    """The state at the end of a turn, held without LangGraph's step for every stage, which takes two fifths of a run's
-    CPU."""
+    """The state at the end of a turn, held without LangGraph's step a stage, which takes two fifths of a run's CPU."""
     from langgraph.runtime import Runtime  # noqa: PLC0415 - LangGraph is slow to import
 
     runtime, stage = Runtime(context=context), next(iter(routes), None)
@@ -356,8 +344,7 @@ async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
 
 
 def draw(routes: Routes, name: str, state: Any, context: Any, given: Any, result: Any) -> CompiledStateGraph[Any]:
-    """The graph of a turn, without a checkpointer: the stored turns are the checkpoint. given, result: its channels of
-    input and output."""
+    """The graph of a turn; no checkpointer: stored turns are the checkpoint. given, result: channels in and out."""
     from langgraph.graph import END, START, StateGraph  # noqa: PLC0415
 
     builder = StateGraph(state, context_schema=context, input_schema=given, output_schema=result)

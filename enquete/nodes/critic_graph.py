@@ -114,8 +114,8 @@ async def pairwise_grading(state: CriticState) -> dict[str, Any]:
         again = set(sorted(compared, key=lambda name: uniform(run_session.record.seed, "again", name))[:REPEATED])
 
         async def judged(pair: AnswerPair) -> None:
-            found = await judge.judge(pair, again=pair.a.question_id in again)
-            name, value = f"{PAIR}{found.question_id}", found.model_dump(mode="json")
+            record = await judge.judge(pair, again=pair.a.question_id in again)
+            name, value = f"{PAIR}{record.question_id}", record.model_dump(mode="json")
             await run_session.ledger.pin(judge.second.id, CRITIC, "", name, value)
 
         whole = await _each(judge, pairs, judged, 2)
@@ -137,8 +137,7 @@ async def annotate(state: CriticState) -> dict[str, Any]:
 
 
 async def _note_costs(run_session: RunSession, second: Arm) -> None:
-    """What each respondent's answers cost so far; None in USD where a price is unknown. Coding themes is nobody's
-    answer."""
+    """What each respondent's answers cost so far; USD None where a price is unknown. Coding is nobody's answer."""
     costs: dict[str, Any] = {}
     for side, arm in (("a", run_session.record.main), ("b", second)):
         rows = run_session.ledger.read(
@@ -164,24 +163,19 @@ async def _each(
     """Work on all that are not judged yet, some at a time, with progress as rounds report it. False once the budget is
     short: the rest is not begun. A bug ends the node."""
     report, budget = get_stream_writer(), judge.run_session.budget
-    settled = {found.question_id for found in pair_records(judge.run_session.ledger, judge.second.id)}
+    settled = {record.question_id for record in pair_records(judge.run_session.ledger, judge.second.id)}
     due = [pair for pair in pairs if pair.a.question_id not in settled]
 
+    stage = {"methodology": CRITIC, "phase": "", "arm": judge.second.id, "round": number}
+
     def tell(done: int) -> None:
-        row = {
-            "methodology": CRITIC,
-            "phase": "",
-            "arm": judge.second.id,
-            "round": number,
-            "done": done,
-            "total": len(due),
-        }
-        report({**row, "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected})
+        stands = {"tokens": budget.spent, "cap": budget.cap, "expected": budget.expected}
+        report({**stage, "done": done, "total": len(due), **stands})
 
     for start in range(0, len(due), AT_ONCE):
         tell(start)
         done = await asyncio.gather(*map(work, due[start : start + AT_ONCE]), return_exceptions=True)
-        faults = [one for one in done if isinstance(one, BaseException)]
+        faults = [result for result in done if isinstance(result, BaseException)]
         for fault in faults:
             if not isinstance(fault, Short):
                 raise fault
@@ -235,8 +229,7 @@ class Judge:
         return read_grade(text)
 
     async def judge(self, pair: AnswerPair, *, again: bool) -> PairRecord:
-        """Compared in both orders, once more in the first where it is asked for `again`; with the grades as they are
-        filed. Raises Short."""
+        """In both orders, once more in the first if asked `again`; with the grades as they are filed. Raises Short."""
         orders: tuple[Order, ...] = () if pair.alike else ("ab", "ba", "again") if again else ("ab", "ba")
         texts = {order: await self._compare(pair, order) for order in orders}
         won = {order: _winner(order, text) for order, text in texts.items()}
@@ -270,10 +263,10 @@ class Judge:
         record = self.run_session.record
         key = CallKey(record.run_id, self.second.id, CRITIC, "", purpose, subject, 0)
         metered = self.run_session.critic(again=purpose == "again")
-        found = await metered.request(key, compose, None if record.critic_has_model else stand_in)
-        if found == "short":
+        completion = await metered.request(key, compose, None if record.critic_has_model else stand_in)
+        if completion == "short":
             raise Short
-        return None if found == "failed" else found.text
+        return None if completion == "failed" else completion.text
 
     def _within_run(self, asked: AskedQuestion) -> str:
         """The answer's id without its run's, so that the same run makes the same pairs."""
@@ -302,10 +295,13 @@ def _winner(order: Order, text: str | None) -> str:
     return letter if order != "ba" else "B" if letter == "A" else "A"
 
 
-# --- What became of each pair, told to the memory: both answers are remembered, then their records are annotated
-# (respondent_id, critic_score, pairwise_winner), then the comparison itself is remembered, for preferences over many
-# runs
+# --- What became of each pair, told to the memory: both answers are remembered, their records annotated (respondent_id,
+# critic_score, pairwise_winner), then the comparison itself, for preferences over many runs
 
+TOLD: Final = {
+    "question_id", "answer_id_a", "answer_id_b", "methodology", "question_type", "score_a", "score_b", "reason"
+}  # fmt: skip
+"""Fields of a comparison that the memory keeps as they are."""
 NOTED_AT_ONCE: Final = 100
 """Pairs between two looks at the ledger: as many are told again, to no effect, after a kill."""
 log = logging.getLogger("enquete")
@@ -317,15 +313,16 @@ async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[
     if run_session.record.replay_of:
         return 0
     known, by_id = annotated(run_session.ledger, second.id), {pair.a.question_id: pair for pair in pairs}
-    judged = [one for one in pair_records(run_session.ledger, second.id) if one.question_id in by_id]
-    left = [one for one in judged if one.question_id not in known]
+    judged = [record for record in pair_records(run_session.ledger, second.id) if record.question_id in by_id]
+    left = [record for record in judged if record.question_id not in known]
     from enquete.analysis.preference import position_bias  # noqa: PLC0415 - no question waits for scipy
 
-    usable = position_bias([one.forward for one in judged], [one.backward for one in judged]).verdict != "unusable"
+    orders = [record.forward for record in judged], [record.backward for record in judged]
+    usable = position_bias(*orders).verdict != "unusable"
     told: list[str] = []
     try:
         for start in range(0, len(left), NOTED_AT_ONCE):
-            some = [(one, by_id[one.question_id]) for one in left[start : start + NOTED_AT_ONCE]]
+            some = [(record, by_id[record.question_id]) for record in left[start : start + NOTED_AT_ONCE]]
             done = await asyncio.to_thread(_tell, run_session, second, some, usable)
             told += done
             await asyncio.gather(
@@ -346,34 +343,27 @@ def _tell(
     winners: dict[str, Literal["a", "b", "tie"]] = {"A": "a", "B": "b", "tie": "tie"}
     done = []
     with LocalMemory.opened(run_session.interviews) as memory:
-        memory.remember([_remembered(record, one, people) for _, pair in some for one in (pair.a, pair.b)])
-        for found, _ in some:
+        memory.remember([_remembered(record, asked, people) for _, pair in some for asked in (pair.a, pair.b)])
+        for result, _ in some:
             sides = (
-                (found.answer_id_a, record.main, found.score_a, "A"),
-                (found.answer_id_b, second, found.score_b, "B"),
+                (result.answer_id_a, record.main, result.score_a, "A"),
+                (result.answer_id_b, second, result.score_b, "B"),
             )
+            won = {letter: result.winner == letter for letter in "AB"} if result.winner in ("A", "B") else {}
             taken = [
                 memory.annotate(
-                    answer,
-                    {
-                        "respondent_id": arm.id,
-                        "critic_score": score,
-                        # None for a tie, and where there is no verdict
-                        "pairwise_winner": found.winner == letter if found.winner in ("A", "B") else None,
-                    },
+                    answer, {"respondent_id": arm.id, "critic_score": score, "pairwise_winner": won.get(letter)}
                 )
                 for answer, arm, score, letter in sides
             ]
             if all(taken):
-                done.append(found.question_id)
-            if usable and found.winner and not found.alike and a != b:
-                kind = people[found.participant].stakeholder_type if found.participant in people else ""
+                done.append(result.question_id)
+            if usable and result.winner and not result.alike and a != b:
+                kind = people[result.participant].stakeholder_type if result.participant in people else ""
                 memory.remember_preference(
                     Preference(
-                        question_id=found.question_id, run_id=record.run_id, answer_id_a=found.answer_id_a,
-                        answer_id_b=found.answer_id_b, methodology=found.methodology, question_type=found.question_type,
-                        stakeholder_type=kind, a=a, b=b, winner=winners[found.winner], score_a=found.score_a,
-                        score_b=found.score_b, reason=found.reason,
+                        **result.model_dump(include=TOLD), run_id=record.run_id, stakeholder_type=kind, a=a, b=b,
+                        winner=winners[result.winner],
                     ),
                 )  # fmt: skip
     return done

@@ -2,8 +2,7 @@
 survives whatever a process does not, and pinned in it.
 
 The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents
-were
-asked in the same words: a conversation that went another way asked another question.
+were asked in the same words: a conversation that went another way asked another question.
 """
 
 from __future__ import annotations
@@ -29,12 +28,10 @@ from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.planted import uniform
 from enquete.state.asking import RESPONDED, Answer, Arm, Block, Item
 
-# --- What became of a pair: pinned in the ledger once, read by the report, by the memory and by whoever goes on after
-# a kill
+# --- What became of a pair: pinned in the ledger once, read by report, memory and whoever goes on after a kill
 
 REPEATED = 50
-"""Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be
-trusted."""
+"""Pairs of a run that are compared once more: how far a critic can be trusted, what it says twice of a pair tells."""
 PAIR, ANNOTATED, COSTS = "pair/", "annotated/", "costs"
 UNTOLD: Final = "critic_unannotated"
 
@@ -87,8 +84,7 @@ def annotated(ledger: Ledger, arm: str) -> set[str]:
     }
 
 
-# --- The matching buffer: which of two answers to a question comes first does not matter, and it never grows beyond
-# its size
+# --- The matching buffer: which of two answers comes first does not matter, and it never outgrows its size
 
 T = TypeVar("T")
 Side = Literal["a", "b"]
@@ -167,7 +163,7 @@ class AnswerPair:
 
 async def matched(run_session: RunSession, second: Arm, most: int) -> list[AnswerPair]:
     """All pairs of a run in the order of the plan, or of each stage the `most` that are drawn by the run's seed."""
-    found: list[AnswerPair] = []
+    pairs: list[AnswerPair] = []
     for name, phase in planned(run_session.record):
         if name in run_session.record.carried:
             continue
@@ -176,8 +172,8 @@ async def matched(run_session: RunSession, second: Arm, most: int) -> list[Answe
             drawn = sorted(here, key=lambda pair: uniform(run_session.record.seed, "critic", pair.a.question_id))[:most]
             kept = {pair.a.question_id for pair in drawn}
             here = [pair for pair in here if pair.a.question_id in kept]
-        found += here
-    return found
+        pairs += here
+    return pairs
 
 
 async def _of_stage(run_session: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[AnswerPair]:
@@ -275,8 +271,8 @@ class _Stage:
         """
         alone = (asked for side, asked in left if side == "a")
         for unit, ours in groupby(alone, key=lambda asked: asked.unit):
-            theirs = {one.question_id: one for one in self.asked("b", *unit)}
-            yield from ((one, theirs[one.question_id]) for one in ours if one.question_id in theirs)
+            theirs = {question.question_id: question for question in self.asked("b", *unit)}
+            yield from ((question, theirs[question.question_id]) for question in ours if question.question_id in theirs)
 
     def pairs(self, both: Iterable[tuple[AskedQuestion, AskedQuestion]]) -> Iterator[AnswerPair]:
         """Those of which neither is missing, refused or a tool call, and that answer the same question."""
@@ -287,11 +283,11 @@ class _Stage:
 
 
 def _options(item: Item) -> str:
-    return "; ".join(f"{one.value} = {one.label}" for one in item.options if one.label)
+    return "; ".join(f"{option.value} = {option.label}" for option in item.options if option.label)
 
 
 def _width(item: Item) -> float | None:
-    points = [one.value for one in item.options if isinstance(one.value, int)]
+    points = [option.value for option in item.options if isinstance(option.value, int)]
     return float(max(points) - min(points)) if item.kind == "scale" and len(points) > 1 else None
 
 
@@ -304,7 +300,7 @@ def said(item: Item, answer: Answer | None) -> str:
 
 def _closed(item: Item, answer: Answer) -> str:
     if answer.value is not None:
-        label = next((one.label for one in item.options if one.value == answer.value and one.label), "")
+        label = next((option.label for option in item.options if option.value == answer.value and option.label), "")
         return f"{answer.value:g} = {label}" if label else f"{answer.value:g}"
     if answer.data is None:
         return ""

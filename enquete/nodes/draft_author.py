@@ -72,8 +72,7 @@ class Author:
     doubts: dict[str, str] = field(default_factory=dict)
 
     async def draft(self, material: Material, methods: Mapping[str, str]) -> Material:
-        """The material, with themes, statements and a writer of the model's. Raises SettingsError where it cannot be
-        asked."""
+        """The material, with themes, statements and a writer of the model's. Raises SettingsError if it cannot ask."""
         shown = sample(material.posts)
         material = await self._themes(replace(material, author=self.model), shown)
         material = await self._statements(material)
@@ -118,15 +117,14 @@ class Author:
                 break
         if not topic.de or len(kept) < fewest:
             return _by_rule(material, "themes", faults)
-        themes = [_theme(one, posts, material) for one, posts in zip(kept[:MOST_THEMES], sources, strict=False)]
+        themes = [_theme(theme, posts, material) for theme, posts in zip(kept[:MOST_THEMES], sources, strict=False)]
         topics: dict[Spoken, str] = {language: one_line(topic.in_(language)) for language in LANGUAGES}
         return replace(material, topics=topics, themes=tuple(themes))
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
     async def _statements(self, material: Material) -> Material:
-        """Chosen among those that can stand alone, word for word as they were written; the rest is left out with the
-        reason."""
+        """Chosen among those that can stand alone, word for word; the rest is left out with the reason."""
         sentences = candidates(material)
         if not sentences:  # descriptions without an opinion: what is claimed is written as a text
             return material
@@ -137,25 +135,24 @@ class Author:
         for _ in range(2):
             given = await self._ask(STATEMENTS, asked.model_copy(update={"again": faults}))
             faults = []
-            for one in given.statements:
-                if not 1 <= one.number <= len(sentences):
-                    faults.append(f"{one.number}: is no number from above")
-                elif fault := translation_faults(sentences[one.number - 1].text, one.translation, into):
-                    faults.append(f"{one.number}: translation: {fault}")
-                elif one.number not in chosen and len(chosen) < MOST:
-                    chosen[one.number] = replace(
-                        sentences[one.number - 1], left_out="", other=one_line(one.translation)
-                    )
+            for choice in given.statements:
+                number = choice.number
+                if not 1 <= number <= len(sentences):
+                    faults.append(f"{number}: is no number from above")
+                elif fault := translation_faults(sentences[number - 1].text, choice.translation, into):
+                    faults.append(f"{number}: translation: {fault}")
+                elif number not in chosen and len(chosen) < MOST:
+                    chosen[number] = replace(sentences[number - 1], left_out="", other=one_line(choice.translation))
             if len(chosen) >= asked.fewest:
                 break
         if len(chosen) < asked.fewest:
             return _by_rule(material, "statements", faults)
         picked = [chosen[number] for number in sorted(chosen)]
-        taken = {(one.text, one.post.source) for one in picked}
+        taken = {(statement.text, statement.post.source) for statement in picked}
         rest = [
-            replace(one, left_out=one.left_out or f"not chosen by {self.model}")
-            for one in material.statements
-            if (one.text, one.post.source) not in taken
+            replace(statement, left_out=statement.left_out or f"not chosen by {self.model}")
+            for statement in material.statements
+            if (statement.text, statement.post.source) not in taken
         ]
         return replace(material, statements=(*picked, *rest))
 
@@ -168,7 +165,7 @@ class Author:
         for _ in range(2):
             faults = [f"{n}: {self.dropped[slot.id]}" for n, slot in enumerate(due, start=1) if slot.id in self.dropped]
             asked = texts_input(material, due, shown).model_copy(update={"again": faults})
-            given = {one.number: one for one in (await self._ask(TEXTS, asked)).texts}
+            given = {text.number: text for text in (await self._ask(TEXTS, asked)).texts}
             for number, slot in enumerate(due, start=1):
                 if fault := self._used(material, slot, given.get(number), kept, shown):
                     self.dropped[slot.id] = fault
@@ -184,8 +181,8 @@ class Author:
             return "nothing was written"
         text = Pair(de=one_line(given.de), en=one_line(given.en))
         sources = speaking_of(text.in_(material.language), given.posts, shown)
-        if found := text_faults(slot, text, kept, sources):
-            return "; ".join(one.removeprefix(slot.id).lstrip(": ") for one in found)
+        if faults := text_faults(slot, text, kept, sources):
+            return "; ".join(fault.removeprefix(slot.id).lstrip(": ") for fault in faults)
         kept.append(slot.wording(text.de, text.en))
         self.kept[slot.id] = _Kept(slot, text, sources)
         self.dropped.pop(slot.id, None)
@@ -202,7 +199,7 @@ class Author:
             *(self._ask(BACK, _back_input(pairs, batch, material.language)) for batch in batches)
         )
         for batch, result in zip(batches, told, strict=True):
-            back = {one.number: one.text for one in result.texts}
+            back = {text.number: text.text for text in result.texts}
             for number, name in enumerate(batch, start=1):
                 text = one_line(back.get(number, ""))
                 if not comes_back(pairs[name].in_(material.language), text, material.language):
@@ -212,21 +209,21 @@ class Author:
         return replace(material, write=partial(self._write, material), findings=(*material.findings, *dropped, *doubts))
 
     def _write(self, material: Material, slot: Slot) -> SlotText:
-        one = self.kept.get(slot.id)
-        if one is None:
+        kept = self.kept.get(slot.id)
+        if kept is None:
             why = f"; what {self.model} wrote was dropped: {self.dropped[slot.id]}" if slot.id in self.dropped else ""
-            own = material.by_rule(slot)
-            return replace(own, source=one_line(f"{own.source}{why}"))
-        posts = ", ".join(f"{post.source} ({post.name})" for post in one.sources) or source_of(slot)
-        about = f"{source_of(slot)}; " if slot.about and one.sources else ""
+            ruled = material.by_rule(slot)
+            return replace(ruled, source=one_line(f"{ruled.source}{why}"))
+        posts = ", ".join(f"{post.source} ({post.name})" for post in kept.sources) or source_of(slot)
+        about = f"{source_of(slot)}; " if slot.about and kept.sources else ""
         doubt = f"; CHECK, translated back: “{self.doubts[slot.id]}”" if slot.id in self.doubts else ""
-        return SlotText(one.text.de, one.text.en, one_line(f"{about}{posts}; written by {self.model}{doubt}"))
+        return SlotText(kept.text.de, kept.text.en, one_line(f"{about}{posts}; written by {self.model}{doubt}"))
 
 
 def _by_rule(material: Material, what: str, faults: Sequence[str]) -> Material:
     """With a finding that too little of the model's could be used, and why."""
-    found = ReviewFinding("by_rule", what, None, {"found": "; ".join(faults) or "–"})
-    return replace(material, findings=(*material.findings, found))
+    finding = ReviewFinding("by_rule", what, None, {"found": "; ".join(faults) or "–"})
+    return replace(material, findings=(*material.findings, finding))
 
 
 # --- what is asked with ----------------------------------------------------------------------------------------------
@@ -263,18 +260,15 @@ def themes_input(material: Material, shown: Sequence[Post]) -> ThemesIn:
 
 def candidates(material: Material) -> list[PostStatement]:
     """The rule's first, then those that it left out although they can stand alone."""
-    return [one for one in material.statements if one.left_out in ("", *STANDING)][:MOST_SENTENCES]
+    return [statement for statement in material.statements if statement.left_out in ("", *STANDING)][:MOST_SENTENCES]
 
 
 def statements_input(material: Material, sentences: Sequence[PostStatement]) -> StatementsIn:
-    lines = [
-        Numbered(number=number, text=f"{one.text} ({one.post.name}, {one.post.kind})")
-        for number, one in enumerate(sentences, start=1)
-    ]
+    lines = [f"{sentence.text} ({sentence.post.name}, {sentence.post.kind})" for sentence in sentences]
     return StatementsIn(
         topic=material.topic,
         themes=[theme.label for theme in material.themes],
-        sentences=lines,
+        sentences=numbered(lines),
         into=OTHER[material.language],
         fewest=min(FEWEST, len(sentences)),
         most=min(MOST, len(sentences)),
@@ -284,20 +278,14 @@ def statements_input(material: Material, sentences: Sequence[PostStatement]) -> 
 def texts_input(material: Material, slots: Sequence[Slot], shown: Sequence[Post]) -> TextsIn:
     """With the posts that speak of these slots' themes, else any."""
     about = stems_of(" ".join(slot.about.label for slot in slots if slot.about))
-    wanted = [
-        Numbered(number=number, text=f"{slot.wanted} Enquete's own: “{slot.en}” / „{slot.de}“")
-        for number, slot in enumerate(slots, start=1)
-    ]
+    wanted = numbered(f"{slot.wanted} Enquete's own: “{slot.en}” / „{slot.de}“" for slot in slots)
     numbers = [number for number, post in enumerate(shown) if not about or about & stems_of(post.text)]
     posts = _numbered(shown, numbers, described=material.described)
     return TextsIn(topic=material.topic, posts=posts, wanted=wanted, described=material.described)
 
 
 def _back_input(pairs: Mapping[str, Pair], names: Sequence[str], language: Spoken) -> BackIn:
-    texts = [
-        Numbered(number=number, text=pairs[name].in_(OTHER[language])) for number, name in enumerate(names, start=1)
-    ]
-    return BackIn(texts=texts, into=language)
+    return BackIn(texts=numbered(pairs[name].in_(OTHER[language]) for name in names), into=language)
 
 
 def _pairs(material: Material, kept: Mapping[str, _Kept]) -> Iterator[tuple[str, Pair]]:
@@ -306,11 +294,16 @@ def _pairs(material: Material, kept: Mapping[str, _Kept]) -> Iterator[tuple[str,
         yield "topic", Pair(de=material.topic_in("de"), en=material.topic_in("en"))
         for theme in material.themes:
             yield f"theme/{theme.label}", Pair(de=theme.in_("de"), en=theme.in_("en"))
-    for place, one in enumerate(material.chosen, start=1):
-        if one.other:
-            yield f"s{place:02d}", Pair.model_validate(material.said(one))
+    for place, statement in enumerate(material.chosen, start=1):
+        if statement.other:
+            yield f"s{place:02d}", Pair.model_validate(material.said(statement))
     for name in sorted(kept):
         yield name, kept[name].text
+
+
+def numbered(texts: Iterable[str]) -> list[Numbered]:
+    """From 1, in their order."""
+    return [Numbered(number=number, text=text) for number, text in enumerate(texts, start=1)]
 
 
 def _numbered(
@@ -327,15 +320,14 @@ def _numbered(
 def _theme(given: ThemeOut, named: Sequence[Post], material: Material) -> DiscourseTheme:
     """Counted over all posts: those that it named, and those with all of its words."""
     label = one_line(given.in_(material.language))
-    own = stems_of(label)
-    posts = {post for post in material.posts if own and own <= stems_of(post.text)} | set(named)
+    label_stems = stems_of(label)
+    posts = {post for post in material.posts if label_stems and label_stems <= stems_of(post.text)} | set(named)
     labels: dict[Spoken, str] = {language: one_line(given.in_(language)) for language in LANGUAGES}
     return DiscourseTheme(label, len(posts), len({post.agent for post in posts}), labels, material.described)
 
 
-# --- What a model is asked for a draft, and the form of what it says. In English whatever the study's language: each
-# asks for both
-# Posts are other people's words: fenced, numbered, data. Numbers are all that a model can name as a source.
+# --- What a model is asked for a draft, and the form of what it says: in English whatever the study's language, as each
+# asks for both. Posts are other people's words: fenced, numbered, data. A model can name numbers alone.
 
 FEWEST_THEMES, MOST_THEMES = 4, 8
 
@@ -465,7 +457,7 @@ def _statements(data: StatementsIn, language: Language) -> str:
 
 
 def _texts(data: TextsIn, language: Language) -> str:
-    wanted = "\n".join(f"{one.number}. {one.text}" for one in data.wanted)
+    wanted = "\n".join(f"{line.number}. {line.text}" for line in data.wanted)
     about = json.dumps(data.topic, ensure_ascii=False)
     head = f"An instrument on {about} is written from what stakeholders wrote:"
     if data.described:
@@ -494,10 +486,10 @@ def _back(data: BackIn, language: Language) -> str:
 
 
 def _prompt(head: str, lines: Sequence[Numbered], task: str, again: Sequence[str], form: str) -> str:
-    data = fence("data", "\n".join(f"{one.number}. {one.text}" for one in lines))
-    wrong = (
-        "\n\nOf what you wrote before, this was not usable:\n" + "\n".join(f"- {one}" for one in again) if again else ""
-    )
+    data = fence("data", "\n".join(f"{line.number}. {line.text}" for line in lines))
+    wrong = "".join(f"\n- {fault}" for fault in again)
+    if wrong:
+        wrong = f"\n\nOf what you wrote before, this was not usable:{wrong}"
     return f"{head}\n{data}\n\n{task}{wrong}\n\nAnswer with JSON only: {form}"
 
 
@@ -525,9 +517,9 @@ _NUMBERS = re.compile(r"\d+")
 
 def speaking_of(text: str, cited: Sequence[int], posts: Sequence[Post]) -> list[Post]:
     """Of the posts that a model names by their numbers, from 1, those that exist and share a word with the text."""
-    own = stems_of(text)
+    text_stems = stems_of(text)
     named = [posts[number - 1] for number in dict.fromkeys(cited) if 1 <= number <= len(posts)]
-    return [post for post in named if own & stems_of(post.text)]
+    return [post for post in named if text_stems & stems_of(post.text)]
 
 
 def unusable(pair: Pair, most_words: int = 0) -> str:
@@ -552,7 +544,7 @@ def theme_faults(
     if wanted:
         due = wanted[len(kept)].casefold() if len(kept) < len(wanted) else ""
         return "" if theme.in_(language).casefold() == due else "is not the theme that was named in this place"
-    if any(alike(triples(theme.in_(language)), triples(one.in_(language))) >= TWIN for one in kept):
+    if any(alike(triples(theme.in_(language)), triples(other.in_(language))) >= TWIN for other in kept):
         return "is another theme once more"
     if len({post.agent for post in posts}) < 2:
         return "the posts named do not speak of it, or are one agent's"
@@ -563,10 +555,11 @@ def text_faults(slot: Slot, pair: Pair, kept: Sequence[ReviewedText], sources: S
     """kept: those of the same instrument that are used already; sources: posts named that speak of it."""
     if fault := unusable(pair):
         return [fault]
-    found = [one.told("en") for one in review([*kept, slot.wording(pair.de, pair.en)]) if one.where == slot.id]
+    findings = review([*kept, slot.wording(pair.de, pair.en)])
+    faults = [finding.told("en") for finding in findings if finding.where == slot.id]
     if slot.about is not None and slot.about.agents and not sources:
-        found.append(f"{slot.id}: names no post that speaks of it")
-    return found
+        faults.append(f"{slot.id}: names no post that speaks of it")
+    return faults
 
 
 def translation_faults(text: str, other: str, into: Spoken) -> str:
@@ -610,21 +603,20 @@ def expected(material: Material, methods: Mapping[str, str], model: str, machine
     """Built from the rule's draft: what is asked is that long, and what comes back."""
     shown = sample(material.posts)
     instruments = slots_of(material, methods)
-    slots = [slot for own in instruments.values() for slot in own]
-    own = [one.text for one in material.chosen]
+    slots = [slot for group in instruments.values() for slot in group]
+    quotes = [statement.text for statement in material.chosen]
     prompts = [
         THEMES.prompt(themes_input(material, shown), "en"),
         STATEMENTS.prompt(statements_input(material, candidates(material)), "en"),
         *(TEXTS.prompt(texts_input(material, group, shown), "en") for group in instruments.values()),
     ]
-    written = [*own, *(slot.en for slot in slots), *(theme.label for theme in material.themes)]
+    written = [*quotes, *(slot.en for slot in slots), *(theme.label for theme in material.themes)]
     batches = [written[place : place + AT_ONCE] for place in range(0, len(written), AT_ONCE)]
     for batch in batches:
-        lines = [Numbered(number=number, text=text) for number, text in enumerate(batch, start=1)]
-        prompts.append(BACK.prompt(BackIn(texts=lines, into=LANGUAGES[0]), "en"))
+        prompts.append(BACK.prompt(BackIn(texts=numbered(batch), into=LANGUAGES[0]), "en"))
     read = sum(estimate(text) for text in prompts)
     wrote = LABEL_TOKENS * (len(material.themes) + 1)
     wrote += sum(estimate(slot.de) + estimate(slot.en) + TOKENS_OF_FORM for slot in slots)
-    wrote += sum(estimate(text) + TOKENS_OF_FORM for text in [*own, *written])
+    wrote += sum(estimate(text) + TOKENS_OF_FORM for text in [*quotes, *written])
     price = Prices.read(machine.prices).of(model, url_of(machine))
     return ExpectedCost(len(prompts), read, wrote, cost(price, read, wrote) if price else None)

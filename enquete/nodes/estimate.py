@@ -156,16 +156,15 @@ class Estimate(BaseModel):
 
     @property
     def sufficient_tokens(self) -> int:
-        """A cap that the run will not meet: the upper estimate, what its last call reserves, and the narrative's
-        share."""
+        """A cap that the run will not meet: the upper estimate, what its last call reserves, the narrative's share."""
         return math.ceil((self.tokens.high + self.largest_call) / (1 - 1 / NARRATIVE_SHARE))
 
     def by_claim(self) -> dict[str, Range]:
         """Tokens by claim on the budget: a methodology's phase, its probes, the narrative."""
-        found: dict[str, Range] = {}
+        totals: dict[str, Range] = {}
         for line in self.lines:
-            found[line.claim] = found.get(line.claim, NOTHING) + line.tokens
-        return {claim: tokens.whole() for claim, tokens in found.items()}
+            totals[line.claim] = totals.get(line.claim, NOTHING) + line.tokens
+        return {claim: tokens.whole() for claim, tokens in totals.items()}
 
     def as_pinned(self) -> dict[str, JsonValue]:
         """What the run's ledger keeps: needs of the claims for the budget, and the estimate to compare with."""
@@ -186,10 +185,7 @@ class Estimate(BaseModel):
         usd = self.usd
         return {
             **self.model_dump(mode="json"),
-            "calls": self.calls.model_dump(),
-            "tokens": self.tokens.model_dump(),
-            "input_tokens": self.input_tokens.model_dump(),
-            "output_tokens": self.output_tokens.model_dump(),
+            **{name: getattr(self, name).model_dump() for name in ("calls", "tokens", "input_tokens", "output_tokens")},
             "usd": usd.model_dump() if usd else "unknown",
             "unpriced": list(self.unpriced),
             "exceeds": self.exceeds,
@@ -233,11 +229,9 @@ def _batches(record: RunRecord, rehearsal: Rehearsal) -> int:
     then the critic and the narrative. Methodologies of a phase share theirs."""
     longest: dict[str, int] = {}
     for (name, phase), steps in rehearsal.steps.items():
-        works = {kind.purpose for kind in rehearsal.kinds if (kind.methodology, kind.phase) == (name, phase)} - {
-            "answer"
-        }
+        works = {kind.purpose for kind in rehearsal.kinds if (kind.methodology, kind.phase) == (name, phase)}
         by_row = rehearsal.plans[name, phase].by_row
-        needed = steps + sum(steps if work in by_row else 1 for work in works)
+        needed = steps + sum(steps if work in by_row else 1 for work in works - {"answer"})
         longest[phase] = max(longest.get(phase, 0), needed)
     asides = 1 + any(arm.aside for arm in record.arms)
     return asides * sum(longest.values()) + (record.critic is not None) + 1
@@ -284,11 +278,8 @@ def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Rang
     """A line with its cost. The ends of the two token ranges belong together."""
     usd = None
     if price is not None:
-        ends = {
-            end: cost(price, int(getattr(input_tokens, end)), int(getattr(output_tokens, end)))
-            for end in Range.model_fields
-        }
-        usd = Range(**ends)
+        pairs = zip(input_tokens, output_tokens, strict=True)
+        usd = Range(**{end: cost(price, int(read), int(written)) for (end, read), (_, written) in pairs})
     source = price.source if price else ""
     return EstimateLine.model_validate(
         {**known, "input_tokens": input_tokens, "output_tokens": output_tokens, "usd": usd, "price_source": source}
@@ -302,10 +293,8 @@ def _rows(plan: Plan, rehearsal: Rehearsal, kind: Rehearsed) -> tuple[float, flo
 
 
 def _repeats(plan: Plan, kind: Rehearsed, place: int) -> float:
-    """How many times what was rehearsed calls (place 0), input (1) and output (2) may come to, by how much of them is
-    in which
-    part: a sort on a forced grid may be asked for until its attempts are used up, because models often break the
-    grid."""
+    """How many times what was rehearsed calls (place 0), input (1) and output (2) may come to, by how much is in which
+    part: a sort on a forced grid, which models often break, may be asked for until its attempts are used up."""
     total = sum(sums[place] for sums in kind.parts.values())
     most = sum(sums[place] * plan.attempts.get(part, ASKED_AGAIN) for part, sums in kind.parts.items())
     return most / total if total else ASKED_AGAIN
@@ -341,23 +330,20 @@ def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine,
                 busy += calls * SYNTHETIC_SECONDS * machine.concurrency
                 continue
             busy += calls * SECONDS_BEFORE[place] + written / TOKENS_A_SECOND[place]
-            waiting = max(waiting, _limited(line, lines, end, _limits_of(line.model, machine)))
+            limits = machine.limits.get(line.model) or machine.limits.get(line.model.partition(" (")[0])
+            waiting = max(waiting, _limited(line, lines, end, limits))
         ends.append(max(busy / machine.concurrency, waiting))
     return Range(low=ends[0], likely=ends[1], high=ends[2])
 
 
-def _limits_of(model: str, machine: Machine) -> ModelLimits | None:
-    """Of a model at another server by its own name."""
-    return machine.limits.get(model) or machine.limits.get(model.partition(" (")[0])
-
-
 def _limited(line: EstimateLine, lines: Sequence[EstimateLine], end: str, limits: ModelLimits | None) -> float:
-    """Seconds that the limits a minute of this line's model take for all of its calls."""
+    """Seconds that the limits a minute of this line's model take for all of its calls. A model at another server has
+    those of its own name."""
     if limits is None:
         return 0.0
-    own = [other for other in lines if other.model == line.model]
-    requests = sum(getattr(other.calls, end) for other in own)
-    tokens = sum(getattr(other.tokens, end) for other in own)
+    same_model = [other for other in lines if other.model == line.model]
+    requests = sum(getattr(other.calls, end) for other in same_model)
+    tokens = sum(getattr(other.tokens, end) for other in same_model)
     by_requests = 60 * requests / limits.requests_per_minute if limits.requests_per_minute else 0.0
     return float(max(by_requests, 60 * tokens / limits.tokens_per_minute if limits.tokens_per_minute else 0.0))
 
@@ -366,17 +352,15 @@ def _sum(ranges: Sequence[Range]) -> Range:
     return reduce(Range.__add__, ranges, NOTHING)
 
 
-# --- A rehearsal: the whole study with the synthetic respondent over a sample of the agents, in a ledger that is
-# thrown away
-# It builds the very prompts that a run would send, from the same personas and memories, so that an estimate measures
-# them instead of guessing. No request is made.
+# --- A rehearsal: the whole study with the synthetic respondent over a sample of the agents, in a ledger that is thrown
+# away It builds the very prompts that a run would send, from the same personas and memories, so that an estimate
+# measures them instead of guessing. No request is made.
 
 STEPS = 20
 MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
 MOST_CALLS = 300
-"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as they may become; at least FEWEST_UNITS are
-held."""
+"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as may be; at least FEWEST_UNITS are held."""
 FEWEST_UNITS = 4
 MOST_UNPAID = 6
 """Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
@@ -441,15 +425,15 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
     if len(chosen) == len(people):
         seating = set()
     alone = [name for name in record.methods if name not in seating]
-    found = await _rehearsed(_of(record, alone), chosen, len(people), memories)
+    rehearsed = await _rehearsed(_of(record, alone), chosen, len(people), memories)
     if not seating:
-        return found
+        return rehearsed
     seated = await _rehearsed(_of(record, seating), people, len(people), memories)
     return replace(
-        found, kinds=(*found.kinds, *seated.kinds), rows={**found.rows, **seated.rows},
-        plans={**found.plans, **seated.plans}, courses={**found.courses, **seated.courses},
-        steps={**found.steps, **seated.steps}, largest=max(found.largest, seated.largest), together=frozenset(seating),
-        by_persons=found.by_persons | seated.by_persons,
+        rehearsed, kinds=(*rehearsed.kinds, *seated.kinds), rows={**rehearsed.rows, **seated.rows},
+        plans={**rehearsed.plans, **seated.plans}, courses={**rehearsed.courses, **seated.courses},
+        steps={**rehearsed.steps, **seated.steps}, largest=max(rehearsed.largest, seated.largest),
+        together=frozenset(seating), by_persons=rehearsed.by_persons | seated.by_persons,
     )  # fmt: skip
 
 
@@ -480,7 +464,8 @@ async def _rehearsed(
             held = await _play(run_session, plans)
             called = _called(ledger, {arm.id: arm.model for arm in record.arms})
             kinds = tuple(_of_all(kind, record, len(chosen), of, plans, held) for kind in called)
-            rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _answered_rows(ledger, acted).items()}
+            answered = ledger.read(queries.ANSWERED_ROWS, (acted.main.id,))
+            rows = {(name, phase): round(n / held[name, phase, acted.main.id]) for name, phase, n in answered}
             largest = ledger.read(queries.LARGEST).fetchone()[0]
             followed = ledger.read(queries.FOLLOWED, (acted.main.id,)).fetchall()
             steps = {(name, phase): int(n) for name, phase, n in followed}
@@ -567,8 +552,7 @@ def _spread(units: Sequence[str], n: int) -> Sequence[str]:
 
 
 def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:
-    """For each claim the share of its tokens after every twentieth of its calls, in the order in which they were
-    made."""
+    """For each claim the share of its tokens after every twentieth of its calls, in the order they were made."""
     arms = {arm.id: arm for arm in record.arms}
     tokens: dict[str, list[int]] = {}
     for name, phase, arm, used in ledger.read(queries.TOKENS_IN_ORDER):
@@ -582,18 +566,12 @@ def _course(tokens: Sequence[int]) -> list[float]:
     return [round(sums[int(place)] / sums[-1], 4) for place in places]
 
 
-def _answered_rows(ledger: Ledger, record: RunRecord) -> dict[tuple[str, str], int]:
-    return {(row[0], row[1]): row[2] for row in ledger.read(queries.ANSWERED_ROWS, (record.main.id,))}
-
-
-# --- What the critic will cost: each answer is graded, each pair compared twice, some pairs once more. For an
-# estimate before the run
+# --- What the critic will cost: each answer is graded, each pair compared twice, some pairs once more
 
 PERSONA, QUESTION, ANSWER = 800, 500, 200
 """Bytes beside the critic's own words, in the middle; twice as many at most, nothing at least."""
 WRITTEN, BY_STAND_IN = (10, 60, 180), (10, 15, 20)
-"""Tokens of a reply, least, likely, most: a sentence or two, and the result; of the stand-in, which always writes the
-same."""
+"""Tokens of a reply, least, likely, most: a sentence or two, and the result; the stand-in always writes the same."""
 ANSWERED = 0.5
 """Share of questions that both answer, at least. What both say alike is graded once and not compared; in the middle,
 half."""
@@ -626,7 +604,7 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
     }
     lines = []
     for purpose, (prompt, answers, (low, middle, high)) in prompts.items():
-        own = len(prompt.system.encode()) + len(prompt.messages[0]["content"].encode())
+        frame = len(prompt.system.encode()) + len(prompt.messages[0]["content"].encode())
         data = PERSONA + QUESTION + answers * ANSWER
         lines.append(
             priced_line(
@@ -638,9 +616,9 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
                 model=model,
                 calls=Range(low=low, likely=middle, high=high).whole(),
                 input_tokens=Range(
-                    low=low * own / BYTES_MOST,
-                    likely=middle * (own + data) / BYTES_PER_TOKEN,
-                    high=high * (own + 2 * data) / (BYTES_LEAST if has_model else BYTES_PER_TOKEN),
+                    low=low * frame / BYTES_MOST,
+                    likely=middle * (frame + data) / BYTES_PER_TOKEN,
+                    high=high * (frame + 2 * data) / (BYTES_LEAST if has_model else BYTES_PER_TOKEN),
                 ).whole(),
                 output_tokens=Range(low=low * written[0], likely=middle * written[1], high=high * written[2]).whole(),
                 price=prices.of(model, url),

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -22,7 +23,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from enquete.ledger.drives import DiskFull
 from enquete.ledger.folders import LEDGER
 from enquete.ledger.location import store_of
 from enquete.ledger.record import RunRecord
@@ -30,9 +30,9 @@ from enquete.ledger.workers import addresses, evict
 from enquete.nodes.model_server import LIMITER
 from enquete.nodes.run_session import Progress, RunSession, ShardExecutor
 from enquete.nodes.shards import RoundProgress, run_shard
-from enquete.nodes.worker import ShardJob, ShardReport, WorkerFacts, close_run, facts, run_shard_in_worker
+from enquete.nodes.worker import KINDS, ShardJob, ShardReport, WorkerFacts, close_run, facts, run_shard_in_worker
 from enquete.state.channels import ShardSpec
-from enquete.state.errors import EnqueteError, LedgerError, SettingsError
+from enquete.state.errors import EnqueteError, SettingsError
 from enquete.state.request import LOCAL
 from enquete.state.settings import Machine
 
@@ -183,10 +183,10 @@ class DaskExecutor:
                 await asyncio.wait_for(_in_thread(lambda: client.run(close_run, run_session.owner)), CLOSED_WITHIN_S)
             for owner in run_session.ledger.look(addresses):
                 await self._evict(run_session, owner)
-        for one in (client, cluster):
-            if one is not None:
+        for handle in (client, cluster):
+            if handle is not None:
                 with suppress(Exception):
-                    await _in_thread(lambda one=one: one.close(timeout=CLOSED_WITHIN_S))  # type: ignore[misc]
+                    await _in_thread(partial(handle.close, timeout=CLOSED_WITHIN_S))
         self._client = self._cluster = None
 
     # --- a shard's way ---
@@ -229,8 +229,8 @@ class DaskExecutor:
             future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
             await ended.wait()
             if future.status == "finished":
-                found: ShardReport = await _in_thread(future.result)
-                return found
+                report: ShardReport = await _in_thread(future.result)
+                return report
             if future.status == "error":
                 error = await _in_thread(future.exception)
                 if type(error).__name__ != "KilledWorker":
@@ -290,12 +290,12 @@ class DaskExecutor:
         client = await _reached(address, BACK_WITHIN_S if self._missing is not None else 0.0)
         ledger, store = str((run_session.folder / LEDGER).absolute()), store_of(run_session.folder)
         try:
-            found = await _in_thread(lambda: worker_facts(client, ledger, store))
-            require_workers(found, address, facts(ledger), store=store)
+            workers = await _in_thread(lambda: worker_facts(client, ledger, store))
+            require_workers(workers, address, facts(ledger), store=store)
         except BaseException:
             await _in_thread(client.close)
             raise
-        self._processes = len(found)
+        self._processes = len(workers)
         return client
 
     async def _drop(self, client: Any) -> None:
@@ -335,8 +335,7 @@ class DaskExecutor:
 
 
 class _ShardCount:
-    """Units of a shard that are done, as told; a second worker begins with those of the first, which it finds
-    answered."""
+    """Units of a shard that are done, as told; a second worker begins with those of the first, found answered."""
 
     def __init__(self, begin: Callable[[], Callable[[Any], None]]):
         self._begin = begin
@@ -352,15 +351,9 @@ class _ShardCount:
 
 
 def _error_of(done: ShardReport) -> Exception:
-    kinds = {
-        "LedgerError": LedgerError,
-        "DiskFull": DiskFull,
-        "SettingsError": SettingsError,
-        "EnqueteError": EnqueteError,
-    }
-    kind = kinds.get(done["error"])
-    if kind is not None:
-        return kind(done["words"])
+    for kind in KINDS:
+        if kind.__name__ == done["error"]:
+            return kind(done["words"])
     return RuntimeError(f"in a worker: {done['words']}\n{done['traceback']}")
 
 
@@ -432,12 +425,11 @@ async def _reached(address: str, patience_s: float) -> Any:
 
 
 def worker_facts(client: Any, ledger: str = "", store: str = "") -> dict[str, WorkerFacts]:
-    """Of every worker, by its address; {} where none came within STARTED_WITHIN_S, or Enquete is not installed
-    there."""
+    """Of every worker, by address; {} where none came within STARTED_WITHIN_S, or Enquete is not installed there."""
     with suppress(TimeoutError):
         client.wait_for_workers(1, timeout=STARTED_WITHIN_S)
-    found: dict[str, WorkerFacts] = client.run(facts, ledger, store, on_error="ignore")
-    return found
+    workers: dict[str, WorkerFacts] = client.run(facts, ledger, store, on_error="ignore")
+    return workers
 
 
 def look_at_workers(chosen: str, store: str = "") -> tuple[dict[str, WorkerFacts], dict[str, float]]:
@@ -446,33 +438,33 @@ def look_at_workers(chosen: str, store: str = "") -> tuple[dict[str, WorkerFacts
     client = asyncio.run(_reached(scheduler_of(chosen), 0.0))
     try:
         before = time.time()
-        found = worker_facts(client, "", store)
+        workers = worker_facts(client, "", store)
         after = time.time()
     finally:
         client.close()
-    late = {where: max(before - one["clock"], one["clock"] - after, 0.0) for where, one in found.items()}
-    return found, late
+    late = {where: max(before - worker["clock"], worker["clock"] - after, 0.0) for where, worker in workers.items()}
+    return workers, late
 
 
-def require_workers(found: dict[str, WorkerFacts], address: str, here: WorkerFacts, *, store: str = "") -> None:
+def require_workers(workers: dict[str, WorkerFacts], address: str, here: WorkerFacts, *, store: str = "") -> None:
     """Raises SettingsError where these workers cannot work on a run whose ledger lies here, or in the `store`."""
-    if not found:
+    if not workers:
         raise SettingsError(
             f"the Dask scheduler {address} has no workers with Enquete {here['enquete']}; start some with `dask worker`"
         )
-    for where, one in found.items():
-        if one["enquete"] != here["enquete"]:
+    for where, there in workers.items():
+        if there["enquete"] != here["enquete"]:
             raise SettingsError(
-                f"the worker {where} has Enquete {one['enquete']}, here is {here['enquete']}: install the same there"
+                f"the worker {where} has Enquete {there['enquete']}, here is {here['enquete']}: install the same there"
             )
-        if one["store"]:
+        if there["store"]:
             raise SettingsError(
-                f"the worker {where} on {one['host']} does not reach the run's ledger: {one['store']}. A password is "
-                "not sent: set PGPASSWORD or ENQUETE_STORE where the workers are started"
+                f"the worker {where} on {there['host']} does not reach the run's ledger: {there['store']}. A password "
+                "is not sent: set PGPASSWORD or ENQUETE_STORE where the workers are started"
             )
-        if not store and (one["boot"], one["ledger"]) != (here["boot"], here["ledger"]):
+        if not store and (there["boot"], there["ledger"]) != (here["boot"], here["ledger"]):
             raise SettingsError(
-                f"the worker {where} on {one['host']} does not see this run's ledger, a SQLite file, which one machine "
-                "alone can work on. Begin the run with --store postgresql://…, which all machines reach, or use "
-                "--executor processes:N on this one"
+                f"the worker {where} on {there['host']} does not see this run's ledger, a SQLite file, which one "
+                "machine alone can work on. Begin the run with --store postgresql://…, which all machines reach, or "
+                "use --executor processes:N on this one"
             )

@@ -2,10 +2,9 @@
 these say no or cannot be compared, by the interviewer's model, if there is one.
 
 The topic words of an instrument (of its topic and title, without words that any study may have) are looked for in all
-that the
-simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of the words
-that its items
-share: a mismatch. Words of another language cannot be compared; then nothing is said of the topic."""
+that the simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of
+the words that its items share: a mismatch. Words of another language cannot be compared; then nothing is said of the
+topic."""
 
 from __future__ import annotations
 
@@ -71,27 +70,20 @@ def fit_of(
     texts = list(_texts(population))
     theirs = language_of(texts)
     blob = " ".join(word for text in texts for word in words_of(text))
-    instruments = {
-        name: load_methodology(methods[name]).instrument.model_validate(one.content)
-        for name, one in used.items()
-        if name in methods
-    }
-    found = {
-        name: is_elsewhere(one, theirs, blob, name) for name, one in instruments.items() if isinstance(one, Instrument)
-    }
-    off = [name for name, elsewhere in found.items() if elsewhere]
-    asked = dict.fromkeys(
-        _in(instruments[name].topic, language) for name in off if isinstance(instruments[name], Instrument)
-    )
+    known = {name: load_methodology(methods[name]).instrument for name in used if name in methods}
+    instruments = {name: model.model_validate(used[name].content) for name, model in known.items()}
+    about = {name: instrument for name, instrument in instruments.items() if isinstance(instrument, Instrument)}
+    verdicts = {name: is_elsewhere(instrument, theirs, blob, name) for name, instrument in about.items()}
+    off = [name for name, elsewhere in verdicts.items() if elsewhere]
     kinds = Counter(who.stakeholder_type for who in population.participants)
     return Fit(
         methods=off,
-        asked=next(iter(asked), ""),
+        asked=_in(about[off[0]].topic, language) if off else "",
         about=clip(population.topic or population.sim_id, 80),
         types=[kind for kind, _ in kinds.most_common(4)],
         language=theirs if theirs and theirs != language and not said else "",
         spoken=language,
-        unsure=[name for name, elsewhere in found.items() if elsewhere is None],
+        unsure=[name for name, elsewhere in verdicts.items() if elsewhere is None],
     )
 
 
@@ -102,7 +94,7 @@ def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, met
         return None
     topic = [text for text in instrument.subject() if text.has(language)]
     named = {stem for text in topic for stem in stems(_in(text, language)) if stem != stemmed(methodology)}
-    shared = _shared([_in(one.text, language) for one in instrument.wordings() if one.text.has(language)])
+    shared = _shared([_in(wording.text, language) for wording in instrument.wordings() if wording.text.has(language)])
     if any(stem in blob for stem in named):
         return False
     if len(shared) >= IN_TEXTS:
@@ -137,20 +129,12 @@ def told(fit: Fit, language: str) -> list[str]:
     """What does not fit, a sentence each."""
     lines = []
     if fit.methods:
-        facts = {
-            "methods": ", ".join(fit.methods),
-            "asked": fit.asked,
-            "about": fit.about,
-            "types": ", ".join(fit.types),
-            "model": fit.by,
-        }
+        facts = {"asked": fit.asked, "about": fit.about, "model": fit.by}
+        facts |= {"methods": ", ".join(fit.methods), "types": ", ".join(fit.types)}
         lines.append(tell(UNFIT["judged" if fit.by else "topic"], language).format(**facts))
     if fit.language:
-        names = {
-            "theirs": tell(_NAMES[fit.language], language),
-            "ours": tell(_NAMES.get(fit.spoken, fit.spoken), language),
-        }
-        lines.append(tell(UNFIT["language"], language).format(**names))
+        theirs, ours = (tell(_NAMES.get(spoken, spoken), language) for spoken in (fit.language, fit.spoken))
+        lines.append(tell(UNFIT["language"], language).format(theirs=theirs, ours=ours))
     return lines
 
 
@@ -166,9 +150,8 @@ def require_fit(fit: Fit | None) -> None:
     raise Unfit(f"{fact}\n{remedy}", fact=f"{fact} {remedy}")
 
 
-# --- Whether questions are about what a population is about, as the interviewer's model judges it: asked once, before
-# a run begins, where the words say no or cannot be compared. Where its reply cannot be read, the words' verdict
-# stands
+# --- The same as the interviewer's model judges it: asked once, before a run begins, where the words say no or cannot
+# be compared. Where its reply cannot be read, the words' verdict stands
 
 METHODOLOGY = "synthesis"
 """Among the calls of no methodology."""
@@ -202,7 +185,7 @@ def _prompt(data: FitIn, language: Language) -> str:
     simulation = json.dumps(
         {"about": data.simulation, "stakeholders": data.types, "posts": data.posts}, ensure_ascii=False, indent=1
     )
-    asked = json.dumps([one.model_dump() for one in data.instruments], ensure_ascii=False, indent=1)
+    asked = json.dumps([questions.model_dump() for questions in data.instruments], ensure_ascii=False, indent=1)
     return (
         f"Agents of a simulation are to be interviewed. This is what they are concerned "
         f"with:\n{fence('simulation', simulation)}\n"
@@ -229,9 +212,10 @@ async def judged(record: RunRecord, population: Population, ledger: Ledger, mach
         done = await FIT.work(standalone.context, NoSettings(), "fit", data)
     if done == "short" or done[1] == RULE or not done[0].verdicts:
         return fit
-    said = {one.name: one.fits for one in done[0].verdicts}
-    off = [one.name for one in data.instruments if not said.get(one.name, one.name not in fit.methods)]
-    asked = next((one.about for one in data.instruments if one.name in off), fit.asked)
+    fits = {verdict.name: verdict.fits for verdict in done[0].verdicts}
+    about = {questions.name: questions.about for questions in data.instruments}
+    off = [name for name in about if not fits.get(name, name not in fit.methods)]
+    asked = about[off[0]] if off else fit.asked
     return fit.model_copy(update={"methods": off, "asked": asked, "unsure": [], "by": record.main.model})
 
 
@@ -249,8 +233,7 @@ def question(record: RunRecord, population: Population) -> FitIn:
 
 def _questions(name: str, record: RunRecord) -> Questions:
     language: Spoken = "de" if record.language == "de" else "en"
-    found = load_methodology(record.methods[name]).instrument.model_validate(record.instruments[name].content)
-    if not isinstance(found, Instrument):
-        return Questions(name=name, about="", asks=[])
-    asks = [clip(one.text.in_(language), LONG) for one in found.wordings()]
-    return Questions(name=name, about=found.topic.in_(language), asks=asks[:ITEMS])
+    model = load_methodology(record.methods[name]).instrument
+    instrument: Instrument = model.model_validate(record.instruments[name].content)
+    asks = [clip(wording.text.in_(language), LONG) for wording in instrument.wordings()]
+    return Questions(name=name, about=instrument.topic.in_(language), asks=asks[:ITEMS])

@@ -58,20 +58,18 @@ def pin_instruments(
     for name, dotted in methods.items():
         model = load_methodology(dotted).instrument
         if name in kept:
-            used[name] = kept[name]
-            notices += [
-                f"{name}: {notice}" for notice in instrument_notices(_as_asked(model, name, kept[name]), language)
-            ]
+            used[name], instrument = kept[name], _as_asked(model, name, kept[name])
+            notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
             continue
-        own = request.own_instruments.get(name)
-        if own is None and shipped_file(model, name, pack.name) is None:
+        own_file = request.own_instruments.get(name)
+        if own_file is None and shipped_file(model, name, pack.name) is None:
             raise SettingsError(
                 f"the pack {pack.name} asks {', '.join(pack.instruments)}; for {name} name a file of your own "
                 f"(instruments={{'{name}': FILE}})"
             )
         try:
             instrument, told = (
-                _of_ones_own(model, own, request.shelf) if own else (load_shipped(model, name, pack.name), ())
+                _of_ones_own(model, own_file, request.shelf) if own_file else (load_shipped(model, name, pack.name), ())
             )
         except InstrumentError as error:  # every file is read before the first problem is told
             problems += error.problems
@@ -79,7 +77,7 @@ def pin_instruments(
         notices += [f"{name}: {note.told(language)}" for note in told]
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)
-        named = IN_PYTHON if isinstance(own, dict) else own or source
+        named = IN_PYTHON if isinstance(own_file, dict) else own_file or source
         used[name] = UsedInstrument(hash=instrument_hash(instrument), source=Path(named).name, content=content)
     if problems:
         raise InstrumentError(problems)
@@ -89,7 +87,7 @@ def pin_instruments(
 def drafts_named(request: RunRequest, language: Language) -> list[str]:
     """A notice, where instruments or files that settings name are drafts."""
     given = (request.own_instruments, *request.settings.values())
-    named = [value for one in given for value in one.values() if isinstance(value, str)]
+    named = [value for values in given for value in values.values() if isinstance(value, str)]
     if request.shelf is None:
         files = [Path(value).expanduser() for value in named if value.endswith(ENDINGS)]
     else:
@@ -110,10 +108,10 @@ def _of_ones_own(
 def shelved(shelf: str, name: str) -> Path:
     """A file in the folder, by its name without its ending, or in one below it as FOLDER/NAME. Raises InstrumentError,
     which lists the names there are."""
-    found = [file for depth in ("*", "*/*") for file in sorted(Path(shelf).glob(depth))]
+    files = [file for depth in ("*", "*/*") for file in sorted(Path(shelf).glob(depth))]
     there = {
         file.relative_to(shelf).with_suffix("").as_posix(): file
-        for file in found
+        for file in files
         if file.suffix in ENDINGS and file.is_file()
     }
     if name not in there:
@@ -148,7 +146,7 @@ def method_settings(
     for name in request.settings:
         if name not in methods:
             raise SettingsError(f"settings: {name!r} is not among the methods of this run ({', '.join(methods)})")
-    found = {}
+    settings_by = {}
     for name, dotted in methods.items():
         methodology: Methodology = load_methodology(dotted)
         try:
@@ -156,15 +154,14 @@ def method_settings(
             instrument = _as_asked(methodology.instrument, name, used[name])
             context = {"language": language, "instrument": instrument, "shelf": request.shelf}
             settings = methodology.settings.model_validate(given, context=context)
-            found[name] = settings.model_dump(mode="json")
+            settings_by[name] = settings.model_dump(mode="json")
         except ValidationError as error:
             lines = [f"settings: {name}.{complaint(each)}" for each in error.errors(include_url=False)]
             raise SettingsError("; ".join(lines)) from None
-    return found
+    return settings_by
 
 
-# --- Which files are drafts as they were written: `drafts.json` beside them holds their hashes. An edit or `accept`
-# ends that
+# --- Which files are drafts as written: `drafts.json` beside them holds their hashes. An edit or `accept` ends that
 
 MARKS = "drafts.json"
 
@@ -193,7 +190,7 @@ def accept(folder: Path) -> list[str]:
 
 def _marks(folder: Path) -> dict[str, str]:
     try:
-        found = json.loads((folder / MARKS).read_text("utf-8"))
+        marks = json.loads((folder / MARKS).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+    return {str(name): str(value) for name, value in marks.items()} if isinstance(marks, dict) else {}

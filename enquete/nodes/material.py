@@ -100,12 +100,9 @@ def source_of(slot: Slot) -> str:
 
 
 def counted(theme: DiscourseTheme) -> str:
-    where = (
-        f"in the descriptions of {theme.agents} agents"
-        if theme.described
-        else f"in {theme.posts} posts of {theme.agents} agents"
-    )
-    return f"theme “{one_line(theme.label)}”, {where if theme.agents else 'as named'}"
+    what = "the descriptions" if theme.described else f"{theme.posts} posts"
+    where = f"in {what} of {theme.agents} agents" if theme.agents else "as named"
+    return f"theme “{one_line(theme.label)}”, {where}"
 
 
 @dataclass(frozen=True)
@@ -146,38 +143,34 @@ class Material:
 
     @property
     def chosen(self) -> list[PostStatement]:
-        return [one for one in self.statements if not one.left_out]
+        return [statement for statement in self.statements if not statement.left_out]
 
     def doubt(self, where: str) -> str:
         """What is found wrong there, as the end of a comment."""
-        return "".join(f"; CHECK {one_line(one.told('en'))}" for one in self.findings if one.where == where)
+        return "".join(f"; CHECK {one_line(finding.told('en'))}" for finding in self.findings if finding.where == where)
 
     def by_rule(self, slot: Slot) -> SlotText:
-        """Enquete's own sentence, in the languages that topic and themes have: none speaks German with English words in
-        it."""
-        own = by_rule(slot)
+        """Enquete's own sentence, in the languages of topic and themes: none speaks German with English words."""
+        text = by_rule(slot)
         if self.bilingual:
-            return own
-        mixed = (
-            ""
-            if slot.about or self.language in self.topics
-            else "; CHECK the topic is in another language: translate it"
-        )
-        left = replace(own, de="") if self.language == "en" else replace(own, en="")
-        return replace(left, source=f"{own.source}{mixed}")
+            return text
+        source = text.source
+        if not slot.about and self.language not in self.topics:
+            source += "; CHECK the topic is in another language: translate it"
+        return replace(text, source=source, **{OTHER[self.language]: ""})
 
-    def theme_of(self, one: PostStatement) -> str:
+    def theme_of(self, statement: PostStatement) -> str:
         """The name of the theme that it shares most with; "" where there is none."""
-        own = stems_of(one.text)
-        shared = {theme.label: len(own & stems_of(theme.label)) for theme in self.themes}
+        statement_stems = stems_of(statement.text)
+        shared = {theme.label: len(statement_stems & stems_of(theme.label)) for theme in self.themes}
         return max(shared, key=lambda label: shared[label]) if any(shared.values()) else ""
 
     def labels(self, theme: DiscourseTheme) -> Mapping[Spoken, str]:
         return theme.labels or {self.language: theme.label}
 
-    def said(self, one: PostStatement) -> Mapping[Spoken, str]:
+    def said(self, statement: PostStatement) -> Mapping[Spoken, str]:
         """Word for word, and translated where it is."""
-        return {self.language: one.text} | ({OTHER[self.language]: one.other} if one.other else {})
+        return {self.language: statement.text} | ({OTHER[self.language]: statement.other} if statement.other else {})
 
 
 Drafting = Callable[[Material], Mapping[str, str]]
@@ -191,29 +184,29 @@ def material_of(population: Population, folder: Path, topic: str = "", wanted: S
     English”. Raises SettingsError where there is too little for a draft.
     """
     written = posts(population)
-    found = themes(written, barred=actors(population))
-    described = not written if wanted else len(found) < FEWEST_THEMES
+    discourse = themes(written, barred=actors(population))
+    described = not written if wanted else len(discourse) < FEWEST_THEMES
     texts = descriptions(population) if described else written
     if described:
-        found = themes(texts, barred=named(population), described=True)
+        discourse = themes(texts, barred=named(population), described=True)
     language = spoken(texts) or language_of([topic, *wanted]) or "en"
     if wanted:
-        found = [_as_named(one, texts, language, described) for one in wanted[:MOST_NAMED]]
-    if len(found) < FEWEST_THEMES:
+        discourse = [_as_named(name, texts, language, described) for name in wanted[:MOST_NAMED]]
+    if len(discourse) < FEWEST_THEMES:
         raise SettingsError(
             f"{population.sim_id}: {len(written)} posts of its agents and {len(descriptions(population))} descriptions "
-            f"hold {len(found)} themes that several of them share; a draft needs {FEWEST_THEMES}. Name them: --theme "
-            "TEXT, or write instruments of your own (docs/own-instruments.md)"
+            f"hold {len(discourse)} themes that several of them share; a draft needs {FEWEST_THEMES}. Name them: "
+            "--theme TEXT, or write instruments of your own (docs/own-instruments.md)"
         )
     told = topic or one_line(population.topic.partition(". ")[0]).strip().rstrip(".")
-    topics = _labels(told, language) if told else _listed(found, language)
+    topics = _labels(told, language) if told else _listed(discourse, language)
     if described:
         chosen = tuple(positions(texts))
     else:
         begun = [population.topic, *population.discourse]
-        chosen = tuple(statements(written, language, [*topics.values(), *(theme.label for theme in found)], begun))
+        chosen = tuple(statements(written, language, [*topics.values(), *(theme.label for theme in discourse)], begun))
     material = Material(
-        topics, population.sim_id, language, tuple(found), chosen, tuple(texts), folder, described=described,
+        topics, population.sim_id, language, tuple(discourse), chosen, tuple(texts), folder, described=described,
         horizon=horizon_of(population, topic), plan=plans(topic or population.topic), named=bool(wanted),
         findings=(ReviewFinding("described", "themes", None, {"n": len(texts)}),) if described else (),
     )  # fmt: skip
@@ -228,11 +221,11 @@ def _labels(text: str, language: Spoken) -> dict[Spoken, str]:
     return {language_of(parts) or language: parts[0] or text}
 
 
-def _listed(found: Sequence[DiscourseTheme], language: Spoken) -> dict[Spoken, str]:
+def _listed(discourse: Sequence[DiscourseTheme], language: Spoken) -> dict[Spoken, str]:
     """The widest themes as a topic, in the languages that all of them have."""
-    widest = found[: FEWEST_THEMES + 1]
+    widest = discourse[: FEWEST_THEMES + 1]
     languages = LANGUAGES if all(theme.labels for theme in widest) else (language,)
-    return {one: ", ".join(theme.in_(one) for theme in widest) for one in languages}
+    return {language: ", ".join(theme.in_(language) for theme in widest) for language in languages}
 
 
 def _as_named(text: str, texts: Sequence[Post], language: Spoken, described: bool) -> DiscourseTheme:
@@ -241,8 +234,8 @@ def _as_named(text: str, texts: Sequence[Post], language: Spoken, described: boo
     if not any(labels.values()) or not text.strip(" ="):
         raise SettingsError(f"theme {text!r}: name it in one language, or as “German = English”")
     label = labels.get(language) or next(iter(labels.values()))
-    own = stems_of(label)
-    those = [post for post in texts if own and own <= stems_of(post.text)]
+    label_stems = stems_of(label)
+    those = [post for post in texts if label_stems and label_stems <= stems_of(post.text)]
     both = labels if len(labels) == len(LANGUAGES) else {}
     return DiscourseTheme(label, len(those), len({post.agent for post in those}), both, described)
 
@@ -259,7 +252,7 @@ def drafted(material: Material, methods: Mapping[str, str]) -> dict[str, dict[st
 
 def write(material: Material, files: Mapping[str, Mapping[str, str]]) -> list[Path]:
     """The files, the concourse, and the marks. Raises SettingsError rather than writing over a file that is there."""
-    texts = {name: text for own in files.values() for name, text in own.items()} | {CONCOURSE: concourse(material)}
+    texts = {name: text for its in files.values() for name, text in its.items()} | {CONCOURSE: concourse(material)}
     require_free(material.folder, list(texts))
     material.folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
@@ -284,11 +277,11 @@ def concourse(material: Material) -> str:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(["statement", "chosen", "left_out", "theme", "agent", "stakeholder_type", "stance", "source"])
-    for one in material.statements:
-        about = one.post
-        chosen = "" if one.left_out else "yes"
-        who = (as_cell(text) for text in (about.name, about.kind, about.stance, about.source))
-        table.writerow([as_cell(one.text), chosen, one.left_out, as_cell(material.theme_of(one)), *who])
+    for statement in material.statements:
+        post, left_out = statement.post, statement.left_out
+        theme = as_cell(material.theme_of(statement))
+        who = (as_cell(text) for text in (post.name, post.kind, post.stance, post.source))
+        table.writerow([as_cell(statement.text), "" if left_out else "yes", left_out, theme, *who])
     return out.getvalue()
 
 
@@ -326,13 +319,12 @@ def begins(material: Material) -> str:
             f"where you ask in "
             "the other.\n"
         )
-    general = [one for one in material.findings if one.where.startswith(GENERAL)]
+    general = [finding for finding in material.findings if finding.where.startswith(GENERAL)]
     return text + "".join(f"# CHECK {one_line(one.told('en'))}\n" for one in general)
 
 
 def head(material: Material, kind: str, german: str, english: str, *, bilingual: bool | None = None) -> str:
-    """The beginning of a drafted instrument. bilingual: whether all of it is in both languages; as topic and themes are
-    unless said."""
+    """The beginning of a drafted instrument. bilingual: whether all of it is; as topic and themes are, unless said."""
     words = {"de": german, "en": english}
     title = pair({language: f"{words[language]}: {topic}" for language, topic in material.topics.items()})
     both = material.bilingual if bilingual is None else bilingual

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm, ServedModel
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, SettingsError
 from enquete.state.local_weights import LOCAL_URL, is_local
+from enquete.state.methodology import alongside
 from enquete.state.request import NO_KEY, ModelLimits
 from enquete.state.settings import Machine, said
 
@@ -46,8 +47,7 @@ EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 log = logging.getLogger("enquete")
 
 STANDBY_S = 20.0
-"""Seconds that a server may stay away, or say "later" to everything, before a model that stands by for its takes
-over."""
+"""Seconds that a server may stay away, or say "later" to everything, before a model that stands by takes over."""
 
 LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
@@ -57,57 +57,54 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
     """The server that this run's models are asked at: the one named now, else the run's own."""
     if record.weights:
         return LOCAL_URL
-    named = (
-        record.base_url if record.key_variable else machine.base_url or record.base_url
-    )  # its key is no other server's
-    return named or OPENAI_URL
+    named = "" if record.key_variable else machine.base_url  # its key is no other server's
+    return named or record.base_url or OPENAI_URL
 
 
 def at_its_server(record: RunRecord, machine: Machine) -> Machine:
-    """With the run's own server and the key that it was begun with, unless others are named now. Raises
-    SettingsError."""
+    """With the run's own server and the key it was begun with, unless others are named now. Raises SettingsError."""
     if not record.key_variable:
         return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
     server = ServedModel(base_url=record.base_url, key_variable=record.key_variable.removeprefix(NO_KEY))
-    own = {"base_url": record.base_url or None, "api_key": key_in(_variable(server, machine))}
-    return machine.model_copy(update=own)
+    changes = {"base_url": record.base_url or None, "api_key": key_in(_variable(server, machine))}
+    return machine.model_copy(update=changes)
 
 
 def key_in(variable: str) -> SecretStr | None:
     """The key that an environment variable holds. Raises SettingsError where it holds none."""
     if not variable:
         return None
-    found = said(variable.upper())
-    if not found:
+    key = said(variable.upper())
+    if not key:
         raise SettingsError(
             f"key_variable: {variable!r} is not set, neither in the environment nor in .env; it is the NAME of the "
             "variable that holds the server's key"
         )
-    return SecretStr(found)
+    return SecretStr(key)
 
 
 def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: bool) -> None:
     """Before anything is asked. `listed`: only servers of ENQUETE_MODEL_SERVERS may be named, each with the key that
     stands there, as a caller from elsewhere could have any key sent anywhere. Raises SettingsError."""
-    for one in served:
-        if one.base_url and ("://" not in one.base_url or server_of(one.base_url) is None):
+    for model in served:
+        if model.base_url and ("://" not in model.base_url or server_of(model.base_url) is None):
             raise SettingsError(
-                f"base_url: {shown_url(one.base_url)!r} (model {one.model!r}) is no base URL; write one such as "
+                f"base_url: {shown_url(model.base_url)!r} (model {model.model!r}) is no base URL; write one such as "
                 "https://host/v1, without user, password or query"
             )
-        if is_local(one.model):
+        if is_local(model.model):
             raise SettingsError(
-                f"model: {one.model!r} answers whole runs on this machine; a seat names a model of a server"
+                f"model: {model.model!r} answers whole runs on this machine; a seat names a model of a server"
             )
         known = {url.rstrip("/"): variable for url, variable in machine.model_servers.items()}
-        url, variable = one.base_url.rstrip("/"), one.key_variable
+        url, variable = model.base_url.rstrip("/"), model.key_variable
         if listed and (url or variable) and (url not in known or variable not in ("", known[url])):
             there = ", ".join(f"{shown_url(name)} with {key or 'no key'}" for name, key in known.items()) or "none"
             raise SettingsError(
                 f"base_url: {shown_url(url)!r} with {variable or 'no key'} may not be named here; whoever runs the "
                 f"server lists what may, in ENQUETE_MODEL_SERVERS: {there}"
             )
-        key_in(_variable(one, machine))
+        key_in(_variable(model, machine))
 
 
 def _variable(served: ServedModel, machine: Machine) -> str:
@@ -172,9 +169,9 @@ def make_sender(
     """The transport, or a fleet's, where any arm needs a model; with a server of the run's own where that is a local
     one. `shared`: the ledger by which several processes keep the run's pace."""
     if record.weights and not machine.offline:
-        own = machine.model_copy(update={"api_key": None})
+        keyless = machine.model_copy(update={"api_key": None})
         return LocalModel(
-            record.weights, file_of(record.weights), machine.local_context, lambda url: _transport(url, own)
+            record.weights, file_of(record.weights), machine.local_context, lambda url: _transport(url, keyless)
         )
     machine = at_its_server(record, machine)
     url = server_url(record, machine)
@@ -185,7 +182,7 @@ def _sender(url: str, machine: Machine, shared: Ledger | None = None) -> Transpo
     weights = servers_in(url)
     if len(weights) == 1:
         return _transport(next(iter(weights)), machine, shared)
-    return Fleet([(_transport(one, machine, shared, apart=True), weight) for one, weight in weights.items()])
+    return Fleet([(_transport(server, machine, shared, apart=True), weight) for server, weight in weights.items()])
 
 
 def _transport(url: str, machine: Machine, shared: Ledger | None = None, *, apart: bool = False) -> Transport:
@@ -221,38 +218,36 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
 
 
 async def require_server(url: str, model: str, machine: Machine) -> None:
-    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers; a server that is to be
-    waited for, or that a cache may stand in for, is only told about, in the log; so is one of several while another is
-    there."""
+    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers. What is to be waited for,
+    or a cache may stand in for, is only told about, in the log; so is one of several while another is there."""
     from enquete.models.http_client import absence  # noqa: PLC0415 - the SDK takes half a second to import
 
     urls = list(servers_in(url))
-    absent = await asyncio.gather(*(absence(one, machine.api_key) for one in urls))
+    absences = await asyncio.gather(*(absence(server, machine.api_key) for server in urls))
     key = machine.api_key.get_secret_value() if machine.api_key else ""
-    patient = machine.waits_for_server or machine.cache or any(found.loading for found in absent if found)
-    for one, found in zip(urls, absent, strict=True):
-        if found is None:
+    patient = machine.waits_for_server or machine.cache or any(missing.loading for missing in absences if missing)
+    for server, missing in zip(urls, absences, strict=True):
+        if missing is None:
             continue
-        words = (
-            f"The model server {mask(shown_url(one), key)} {found.did} (asked before anything else; model {model!r})."
-        )
-        if found.wrong_key or found.wrong_url:
-            raise _refusal(found, words)
-        if None in absent:
-            health_of(one).left(unreachable=True)
+        shown = mask(shown_url(server), key)
+        words = f"The model server {shown} {missing.did} (asked before anything else; model {model!r})."
+        if missing.wrong_key or missing.wrong_url:
+            raise _refusal(missing, words)
+        if None in absences:
+            health_of(server).left(unreachable=True)
             log.warning("%s Its agents are asked at the others until it is back.", words)
         elif patient:
             log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)
         else:
-            raise _refusal(found, words)
+            raise _refusal(missing, words)
 
 
-def _refusal(found: Absence, words: str) -> ModelError:
+def _refusal(absence: Absence, words: str) -> ModelError:
     """Nothing was sent that anybody is billed for."""
-    if found.wrong_key:
+    if absence.wrong_key:
         advice = "Check LLM_API_KEY (or OPENAI_API_KEY): it must be a key of this server."
         return ModelRejected(f"{words} {advice}", fatal=True, sends=0)
-    if found.wrong_url:
+    if absence.wrong_url:
         advice = "Check LLM_BASE_URL: it usually ends in /v1 and is not the full path of an endpoint."
         return ModelRejected(f"{words} {advice}", fatal=True, sends=0)
     fact = f"{words} Nothing was asked."
@@ -260,12 +255,10 @@ def _refusal(found: Absence, words: str) -> ModelError:
     return ModelUnavailable(f"{fact} {advice}", sends=0, fact=fact)
 
 
-@asynccontextmanager
-async def telling(
+def telling(
     waits_for: Callable[[], str], tell: Callable[[str], object], every_s: float = EVERY_S
-) -> AsyncIterator[None]:
-    """Within, `tell` is called every so many seconds with what is waited for, while anything is, and with "" once
-    nothing is."""
+) -> AbstractAsyncContextManager[None]:
+    """Within, `tell` is called every so many seconds with what is waited for, while anything is; then once with ""."""
 
     async def watch() -> None:
         told = ""
@@ -276,13 +269,7 @@ async def telling(
                 tell(words)
             told = words
 
-    watching = asyncio.create_task(watch())
-    try:
-        yield
-    finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+    return alongside(watch())
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,8 @@ class NamedRecords(Generic[RecordT]):
 
     def required(self, name: str, find: Callable[[str], FoundT | None]) -> FoundT:
         """What `find` finds. Raises InputError naming those that there are."""
-        found = find(name)
-        if found is None:
+        record = find(name)
+        if record is None:
             known = ", ".join(self.known()[:MOST_NAMED]) or "none"
             raise InputError(f"no {self.kind} {name!r}; known: {known}. Begin it with {self.begun_with}")
-        return found
+        return record

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -33,8 +34,8 @@ NARRATIVE_SHARE = 20
 
 def load_methodology(dotted: str) -> Methodology:
     """By a name that a run's record (and a worker process) can keep."""
-    found: Methodology = loaded(dotted)
-    return found
+    methodology: Methodology = loaded(dotted)
+    return methodology
 
 
 def of_two_waves(methods: Mapping[str, str]) -> str:
@@ -91,25 +92,25 @@ def claims(
     stages = planned(record)
     names = [NARRATIVE, *(f"{n}/{p}" for n, p in stages), *(f"{n}/{p}/probes" for n, p in stages)]
     names += [CRITIC] if record.critic else []
-    found = {name: _claim(expected.get(name, {})) for name in names}
-    found[NARRATIVE].need = min(found[NARRATIVE].need, cap // NARRATIVE_SHARE)
-    _draw(found, record, ledger)
+    known = {name: _claim(expected.get(name, {})) for name in names}
+    known[NARRATIVE].need = min(known[NARRATIVE].need, cap // NARRATIVE_SHARE)
+    _draw(known, record, ledger)
     if cap_usd is not None and price_of is not None:
-        _price(found, record, ledger, estimate.get("estimate", {}).get("lines", ()), price_of)
-        found[NARRATIVE].need_usd = min(found[NARRATIVE].need_usd, cap_usd / NARRATIVE_SHARE)
+        _price(known, record, ledger, estimate.get("estimate", {}).get("lines", ()), price_of)
+        known[NARRATIVE].need_usd = min(known[NARRATIVE].need_usd, cap_usd / NARRATIVE_SHARE)
     for (name, phase), stage in ledger.stages().items():
         over = stage.outcome in ("done", "failed")
         for name_ in (f"{name}/{phase}", f"{name}/{phase}/probes"):
             main_is_over = stage.note.endswith(OF_PROBES) and not name_.endswith("/probes")
-            if name_ in found and (over or main_is_over):
-                found[name_].closed = True
-    return found
+            if name_ in known and (over or main_is_over):
+                known[name_].closed = True
+    return known
 
 
 def _estimate(ledger: Ledger) -> Mapping[str, Any]:
     """As `Estimate.as_pinned` left it; {} where nothing was estimated."""
-    found: Any = ledger.pinned("", "", "", "estimate")
-    return found or {}
+    estimate: Any = ledger.pinned("", "", "", "estimate")
+    return estimate or {}
 
 
 def largest_call(ledger: Ledger) -> int:
@@ -117,9 +118,9 @@ def largest_call(ledger: Ledger) -> int:
     return int(_estimate(ledger).get("estimate", {}).get("largest_call", 0))
 
 
-def _draw(found: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None:
+def _draw(known: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None:
     """Tokens and calls of each claim so far."""
-    drawn_by = _drawn_by(found, record)
+    drawn_by = _drawn_by(known, record)
     for (arm, name, phase, _, counter), value in ledger.counters().items():
         drawn = drawn_by(name, phase, arm)
         if drawn is not None:
@@ -132,15 +133,14 @@ def _draw(found: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None
 
 
 def _price(
-    found: Mapping[str, Claim], record: RunRecord, ledger: Ledger, lines: Iterable[Mapping[str, Any]], price_of: PriceOf
+    known: Mapping[str, Claim], record: RunRecord, ledger: Ledger, lines: Iterable[Mapping[str, Any]], price_of: PriceOf
 ) -> None:
-    """The same in US dollars, by today's prices and the upper ends of the estimate's lines. A claim whose price is
-    unknown needs and has spent 0."""
+    """The same in US dollars, by today's prices and the estimate's upper ends; 0 where a price is unknown."""
     for line in lines:
-        price, claim = price_of(line["model"]), found.get(line["claim"])
+        price, claim = price_of(line["model"]), known.get(line["claim"])
         if price is not None and claim is not None:
             claim.need_usd += cost(price, *(int(line[name]["high"]) for name in ("input_tokens", "output_tokens")))
-    drawn_by = _drawn_by(found, record)
+    drawn_by = _drawn_by(known, record)
     for asked, used in usage(ledger.read, set(record.carried)).items():
         price, drawn = price_of(asked.model), drawn_by(asked.methodology, asked.phase, asked.arm)
         if price is not None and drawn is not None:
@@ -148,18 +148,18 @@ def _price(
             drawn.unanswered_usd += valued(price, used._replace(read=0, written=0))
 
 
-def _drawn_by(found: Mapping[str, Claim], record: RunRecord) -> Callable[[str, str, str], Claim | None]:
+def _drawn_by(known: Mapping[str, Claim], record: RunRecord) -> Callable[[str, str, str], Claim | None]:
     """Which claim calls of a methodology, phase and arm draw on; the narrative's and the critic's have no phase."""
     arms = {arm.id: arm for arm in record.arms}
-    return lambda name, phase, arm: found.get(
+    return lambda name, phase, arm: known.get(
         claim_name(name, phase, arms[arm]) if phase else CRITIC if name == CRITIC else NARRATIVE
     )
 
 
 def served_models(record: RunRecord) -> list[ServedModel]:
     """Models that answer in place of the arms', as settings name them, each once."""
-    named = (one for name, dotted in record.methods.items() for one in served_by(dotted, record.settings.get(name, {})))
-    return list(dict.fromkeys(named))
+    named = (served_by(dotted, record.settings.get(name, {})) for name, dotted in record.methods.items())
+    return list(dict.fromkeys(chain.from_iterable(named)))
 
 
 def served_by(dotted: str, settings: Mapping[str, Any]) -> Sequence[ServedModel]:
@@ -173,18 +173,17 @@ def served_by(dotted: str, settings: Mapping[str, Any]) -> Sequence[ServedModel]
 def price_of(record: RunRecord, prices: Prices, url: str) -> PriceOf:
     """The price of a model as its calls are filed. `url`: the run's own server."""
     elsewhere = {
-        one.label(arm.model): (one.model or arm.model, one.base_url or url)
-        for one in served_models(record)
+        served.label(arm.model): (served.model or arm.model, served.base_url or url)
+        for served in served_models(record)
         for arm in record.arms
     }
     return lambda name: prices.of(*elsewhere.get(name, (name, url)))
 
 
 def models_of(record: RunRecord) -> list[str]:
-    """Every model that this run may ask: its arms', and those that settings name for an interviewer's role or to
-    answer."""
+    """Every model that this run may ask: its arms', and those that settings name for a role or to answer."""
     named = {arm.model for arm in record.arms if arm.respondent == "llm"}
-    named |= {one.model for one in served_models(record) if one.model}
+    named |= {served.model for served in served_models(record) if served.model}
     named |= {record.critic.model} if record.critic and record.critic.model and named else set()
     for settings in record.settings.values():
         named |= {str(value) for name, value in settings.items() if value and name.endswith(("_model", "_fallback"))}
@@ -192,8 +191,7 @@ def models_of(record: RunRecord) -> list[str]:
 
 
 def require_own_limits(record: RunRecord, limits: Collection[str]) -> None:
-    """Raises SettingsError for a limit (`limits`) on a model that this run never asks: most likely a slip of the
-    pen."""
+    """Raises SettingsError for a limit on a model that this run never asks: most likely a slip of the pen."""
     known = models_of(record)
     unknown = [name for name in limits if name not in known]
     if unknown:

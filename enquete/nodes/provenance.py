@@ -39,8 +39,7 @@ def versions() -> Mapping[str, str]:
 
 @cache
 def revision() -> str:
-    """The commit that Enquete was installed from or runs in, "+" where files had been changed; "" where nobody
-    knows."""
+    """The commit that Enquete was installed from or runs in, "+" where files had been changed; "" if unknown."""
     installed = importlib.metadata.distribution("enquete").read_text("direct_url.json")
     commit = json.loads(installed or "{}").get("vcs_info", {}).get("commit_id", "")
     return str(commit) or _checked_out(Path(__file__).parents[2])
@@ -67,8 +66,7 @@ AGENTS = "\x00agents"
 
 
 def as_file(record: RunRecord, ledger: Ledger) -> Iterator[str]:
-    """The text of instruments_used.json, in parts: the record, and what was asked of whom as far as the run has
-    come."""
+    """The text of instruments_used.json, in parts: the record, and what was asked of whom so far."""
     content = {
         **record.model_dump(mode="json"),
         "fingerprint": record.fingerprint,

@@ -45,8 +45,7 @@ def rounds_graph(name: str, steps: Steps) -> Any:
 def _around(
     ask: Callable[[ShardSpec], Awaitable[dict[str, Any]]], unit: Callable[[], Any] | None
 ) -> Callable[..., Awaitable[dict[str, Any]]]:
-    """`ask`, with the graph that every unit goes through in its closure: there LangGraph looks for what to draw
-    inside."""
+    """`ask`, with the graph of every unit in its closure: there LangGraph looks for what to draw inside."""
     if unit is None:
         return ask
     inside = unit().copy({"checkpointer": None})  # LangGraph draws none that has switched checkpoints off
@@ -100,8 +99,7 @@ class RoundNodes:
         return min((number for number in due if number is not None and number > after), default=None)
 
     def _due(self, run_session: RunSession, phase: str, arm: Arm) -> int | None:
-        """The first round that is open. An arm that has ended owes none, but its last where failed answers are asked
-        again."""
+        """The first open round. An arm that has ended owes none, or its last where failed answers are asked again."""
         context = run_session.context(self._name, phase, arm.id)
         owed = rounds_owed(run_session.procedure(self._name).rounds, context)
         again = owed[-1] if (self._name, phase) in run_session.asked_again else None
@@ -151,8 +149,7 @@ class RoundNodes:
         return {"round": following, "aside": aside, "outcome": "", **readout}
 
     async def _between(self, run_session: RunSession, phase: str, number: int, arms: Sequence[str]) -> str:
-        """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the
-        methodology."""
+        """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug fails the methodology."""
         procedure = run_session.procedure(self._name)
         try:
             for arm in arms:

@@ -119,9 +119,8 @@ def with_local_model(
     Raises SettingsError where a package or file is missing, and where a run would need a local and another server at
     once.
     """
-    asked = {arm.model for arm in arms if arm.respondent == "llm"} | (
-        {critic.model} if critic and critic.model else set()
-    )
+    asked = {arm.model for arm in arms if arm.respondent == "llm"}
+    asked |= {critic.model} if critic and critic.model else set()
     persons = any(arm.role == "main" and arm.respondent == "human" for arm in arms)
     asked |= set(role_models(settings)) if persons else set()
     local = next(filter(is_local, sorted(asked)), None)
@@ -134,8 +133,9 @@ def with_local_model(
         raise SettingsError(f"model {local!r} has a server of its own: leave base_url out")
     weights = weights_of(local)
     named = {"model": weights.name}
-    for own in settings.values() if persons else ():
-        own.update({name: weights.name for name, value in own.items() if name.endswith("_model") and value == local})
+    for options in settings.values() if persons else ():
+        roles = [name for name, value in options.items() if name.endswith("_model") and value == local]
+        options.update(dict.fromkeys(roles, weights.name))
     arms = [arm.model_copy(update=named) if arm.respondent == "llm" else arm for arm in arms]
     return arms, critic.model_copy(update=named) if critic and critic.model else critic, weights
 
@@ -196,17 +196,15 @@ def _choice(
     for run in reversed(known):
         if run.record.fingerprint == draft.fingerprint and not request.rerun:
             return RunChoice("finished", run.folder, run.record)
-    own = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
-    if own and not (draft.replay_of or draft.rerun_of):
-        refuse_mismatch(own[-1], draft)
-    return RunChoice(
-        "new", run_folder(interviews, draft.run_id), draft, request.store or Environment.read().store or ""
-    )
+    begun = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
+    if begun and not (draft.replay_of or draft.rerun_of):
+        refuse_mismatch(begun[-1], draft)
+    store = request.store or Environment.read().store or ""
+    return RunChoice("new", run_folder(interviews, draft.run_id), draft, store)
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:
-    """A run as that of the simulation it lies in: the folder may have another name since, as long as its agents are the
-    same."""
+    """A run as that of the simulation it lies in, whatever the folder is called now, if its agents are the same."""
     inside = run.record.kind == "simulation" and run.record.simulation_of(run.folder) == population.path.absolute()
     if not inside or run.record.population_hash != population_hash(population.participants):
         return run
@@ -223,10 +221,10 @@ def refuse_mismatch(run: StoredRun, draft: RunRecord) -> NoReturn:
 
 def draft_replay(request: RunRequest, interviews: Path) -> RunRecord:
     """The record of a replay. Raises RunNotFound, RunMismatch (the run is not finished)."""
-    said = sorted(request.model_fields_set & {*fields_about("study")})
-    if said:
+    fields = sorted(request.model_fields_set & {*fields_about("study")})
+    if fields:
         raise SettingsError(
-            f"respondent replay: {', '.join(said)} cannot be chosen, the run that is replayed says it all"
+            f"respondent replay: {', '.join(fields)} cannot be chosen, the run that is replayed says it all"
         )
     run_id = request.replay_of or latest(interviews).get("synthesis")
     if not run_id:
@@ -253,22 +251,15 @@ def draft_rerun(
         raise SettingsError("rerun: name what is to be asked anew, such as methods=delphi rerun=True")
     methods = choose_methods(request, available, ())
     base = base_run(interviews)
-    same = {
-        "language": base.language,
-        "asking": base.asking,
-        "seed": base.seed,
-        "digest_chars": base.digest_chars,
-        "memory": base.memory,
-        "key_variable": base.key_variable,
-    }
-    unsaid = {name: value for name, value in same.items() if name not in request.model_fields_set}
+    same = {"language", "asking", "seed", "digest_chars", "memory", "key_variable"}
+    unsaid = {name: getattr(base, name) for name in same - request.model_fields_set}
     settings = settings_of(base, list(methods), request.settings)
     arms = request.model_fields_set & {"model", "respondent", "arms", "temperature", *ARM_FIELDS}
     asked = request.model_copy(
         update={**unsaid, "settings": settings, **({} if arms else as_before(base)), "root": request.root}
     )
-    own = LOCAL_URL if base.weights else base.base_url
-    machine = environment.model_copy(update={"base_url": environment.base_url or own or None})
+    server = LOCAL_URL if base.weights else base.base_url
+    machine = environment.model_copy(update={"base_url": environment.base_url or server or None})
     kept = kept_instruments(base, methods, request)
     draft = draft_record(asked, machine, population, methods, interviews, kept)
     require_same(base, draft, request)
@@ -278,8 +269,7 @@ def draft_rerun(
 def choose_methods(
     request: RunRequest, available: Mapping[str, str], unfinished: Sequence[StoredRun]
 ) -> dict[str, str]:
-    """Methods not named are those of the instruments of one's own, else of the unfinished run, else what the pack
-    asks."""
+    """Methods not named are those of one's own instruments, else of the unfinished run, else what the pack asks."""
     names = request.methods
     if names is None and unfinished and not request.own_instruments:
         return unfinished[-1].record.methods
@@ -298,14 +288,14 @@ def unnamed_methods(request: RunRequest, available: Mapping[str, str]) -> list[s
 
     Else the registry's defaults, as far as the pack has them; all of a pack that has none of them.
     """
-    own, pack = request.own_instruments, pack_named(request.pack)
-    if own and request.pack:
+    files, pack = request.own_instruments, pack_named(request.pack)
+    if files and request.pack:
         raise SettingsError(
-            f"the pack {pack.name} and instruments of your own ({', '.join(own)}) may be about different things: "
-            f"say what this run asks: methods={list(own)}"
+            f"the pack {pack.name} and instruments of your own ({', '.join(files)}) may be about different things: "
+            f"say what this run asks: methods={list(files)}"
         )
-    if own:
-        return list(own)
+    if files:
+        return list(files)
     shipped = [name for name in available if name in pack.instruments]
     return [name for name in shipped if load_methodology(available[name]).default] or shipped
 
@@ -322,8 +312,8 @@ def draft_record(
 
     Raises before anything is written if instruments or settings are wrong.
     """
-    said = request.language or environment.language
-    language: Language = said or "de"
+    language_named = request.language or environment.language
+    language: Language = language_named or "de"
     used, notices = pin_instruments(request, methods, language, kept)
     phases = choose_phases(request, population)
     require_questions(methods, phases)
@@ -332,9 +322,9 @@ def draft_record(
     arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation, settings=settings)
     arms, critic, weights = with_local_model(request, arms, critic_settings(request, arms), settings)
     main = next(arm for arm in arms if arm.role == "main")
-    served = [one for name, dotted in methods.items() for one in served_by(dotted, settings[name])]
+    served = [model for name, dotted in methods.items() for model in served_by(dotted, settings[name])]
     if served and main.respondent != "llm":
-        named = ", ".join(sorted({one.label(main.model) for one in served}))
+        named = ", ".join(sorted({model.label(main.model) for model in served}))
         raise SettingsError(
             f"seats name models ({named}), but no model answers in this run: name the run's (model=…), or leave them "
             f"out"
@@ -371,7 +361,7 @@ def draft_record(
         population_hash=population_hash(population.participants),
         agents=_named(population),
         chosen=told(population, request),
-        fit=fit_of(population, _topical(request, used), methods, language, said=bool(said)),
+        fit=fit_of(population, _topical(request, used), methods, language, said=bool(language_named)),
         notices=[
             *drafts_named(request, language),
             *notices,
@@ -405,8 +395,8 @@ def _topical(request: RunRequest, used: Mapping[str, UsedInstrument]) -> dict[st
     topic, and settings may name what an interview is about."""
     shipped = pack_named(request.pack).instruments
     return {
-        name: one
-        for name, one in used.items()
+        name: instrument
+        for name, instrument in used.items()
         if (name in request.own_instruments or name in shipped) and name not in request.settings
     }
 
@@ -495,7 +485,7 @@ def _columns(population: Population, asked: Sequence[Participant]) -> Iterator[J
     people = iter(asked)
     while some := list(islice(people, COLUMNS_AT_ONCE)):
         known = ((who.id, population.columns.get(who.id)) for who in some)
-        yield {who: {**own} for who, own in known if own is not None}
+        yield {who: {**columns} for who, columns in known if columns is not None}
 
 
 def run_population(choice: RunChoice, population: Population) -> Sequence[Participant]:
@@ -529,8 +519,7 @@ def _people_of(folder: Path) -> Sequence[Participant]:
 
 
 # --- Re-runs: some methodologies asked anew after their instrument was edited, the others taken over as they were
-# answered
-# A re-run is a run of its own with a report over everything; the run it goes back to is never touched.
+# answered A re-run is a run of its own with a report over everything; the run it goes back to is never touched.
 
 CRITIC_FIELDS = {"critic_model", "critic_rubric", "critic_pairs"}
 ARM_FIELDS = {
@@ -569,11 +558,11 @@ def as_before(base: RunRecord) -> dict[str, Any]:
 
 def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None:
     """Raises SettingsError where what was said contradicts the run that the other methodologies are taken from."""
-    said = request.model_fields_set & {"language", "asking", "digest_chars", "memory", "memoryless_weight", "seed"}
+    fields = request.model_fields_set & {"language", "asking", "digest_chars", "memory", "memoryless_weight", "seed"}
     wrong = [
         f"{name} ({_shown(getattr(base, name))} there, {_shown(getattr(draft, name))} asked for)"
         for name in KEPT
-        if name in said and getattr(base, name) != getattr(draft, name)
+        if name in fields and getattr(base, name) != getattr(draft, name)
     ]
     wrong += _arms_apart(base, draft, request)
     if wrong:
@@ -591,16 +580,16 @@ MAIN_FIELDS = ("respondent", "model", "temperature")
 
 def _arms_apart(base: RunRecord, draft: RunRecord, request: RunRequest) -> list[str]:
     """What was said and makes other arms, in the words it was said in."""
-    said = request.model_fields_set & {"arms", *MAIN_FIELDS, *ARM_FIELDS}
-    if not said or base.arms == draft.arms:
+    fields = request.model_fields_set & {"arms", *MAIN_FIELDS, *ARM_FIELDS}
+    if not fields or base.arms == draft.arms:
         return []
     here, now = base.main, draft.main
-    found = [
+    changed = [
         f"{name} ({_shown(getattr(here, name))} there, {_shown(getattr(now, name))} asked for)"
         for name in MAIN_FIELDS
-        if name in said and getattr(here, name) != getattr(now, name)
+        if name in fields and getattr(here, name) != getattr(now, name)
     ]
-    return found + sorted(said & {"arms", *ARM_FIELDS}) or sorted(said)
+    return changed + sorted(fields & {"arms", *ARM_FIELDS}) or sorted(fields)
 
 
 def _shown(value: object) -> str:
@@ -612,8 +601,8 @@ def kept_instruments(base: RunRecord, methods: Mapping[str, str], request: RunRe
 
     A shipped instrument is today's, because "as shipped" is what was asked for then.
     """
-    own = {name: used for name, used in base.instruments.items() if used.source != SHIPPED}
-    return {name: own[name] for name in methods if name in own and name not in request.instruments}
+    files = {name: used for name, used in base.instruments.items() if used.source != SHIPPED}
+    return {name: files[name] for name in methods if name in files and name not in request.instruments}
 
 
 def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunRecord:
@@ -646,20 +635,20 @@ def _notices(
     base: RunRecord, now: Mapping[str, UsedInstrument], carried: Mapping[str, str], asked: list[str]
 ) -> list[str]:
     """What a reader must know about where the parts of this run come from."""
-    found = [f"{name}: taken over from run {run}, not asked anew" for name, run in carried.items()]
+    notices = [f"{name}: taken over from run {run}, not asked anew" for name, run in carried.items()]
     for name in asked:
         before = base.instruments.get(name)
         if before is None:
-            found.append(f"{name}: not part of run {base.run_id}")
+            notices.append(f"{name}: not part of run {base.run_id}")
         elif before.hash == now[name].hash:
             source = "" if before.source == SHIPPED else f" ({before.source})"
-            found.append(f"{name}: asked anew with the instrument of run {base.run_id}{source}")
+            notices.append(f"{name}: asked anew with the instrument of run {base.run_id}{source}")
         else:
-            found.append(
+            notices.append(
                 f"{name}: asked anew; its instrument differs from that of run {base.run_id} "
                 f"({before.hash[:12]} → {now[name].hash[:12]}): {_changes(before.content, now[name].content)}"
             )
-    return found
+    return notices
 
 
 def _changes(before: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> str:

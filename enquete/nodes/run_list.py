@@ -20,8 +20,7 @@ _TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")
 
 @dataclass(frozen=True)
 class UnreadableRun:
-    """A run whose ledger cannot be read. `error`: why, and what can be done. `told`: its record as the file beside
-    says."""
+    """A run whose ledger cannot be read. `error`: why, and what can be done. `told`: its record by the file beside."""
 
     folder: Path
     error: LedgerError
@@ -36,8 +35,8 @@ class UnreadableRun:
         """ISO 8601, from its name where nothing else is left; "" where that says nothing."""
         if self.told is not None:
             return self.told.created_at
-        found = _TIME.match(self.folder.name)
-        return "{}-{}-{}T{}:{}:{}+00:00".format(*found.groups()) if found else ""
+        match = _TIME.match(self.folder.name)
+        return "{}-{}-{}T{}:{}:{}+00:00".format(*match.groups()) if match else ""
 
 
 @dataclass(frozen=True)
@@ -98,12 +97,11 @@ def _told(folder: Path) -> RunRecord | None:
 
 
 def undamaged_runs(interviews: Path) -> Sequence[StoredRun]:
-    """Oldest first. One that cannot be read is no reason to pay for the same run again unnoticed: raises
-    LedgerError."""
-    found = survey(interviews)
-    if found.lost:
-        run = found.lost[-1]
+    """Oldest first. Raises LedgerError for one that cannot be read: the same run could be paid for again unnoticed."""
+    listed = survey(interviews)
+    if listed.lost:
+        run = listed.lost[-1]
         what = "damaged" if run.status == "damaged" else "of a newer version"
         fact = f"run {run.folder.name} is {what}, so nobody can tell whether it is the run you ask for"
         raise LedgerError(f"{fact}: {run.error}\nStart another run beside it: new=True", fact=fact)
-    return found.runs
+    return listed.runs

@@ -126,12 +126,23 @@ class RunSession(RunBase[Ledger]):
     def waits_for(self) -> str:
         """Why nothing moves, while the model's server is away or being started; else ""."""
         known = (self._sources.sender, self._sources.others)
-        return next((one.waits_for for one in known if one is not None and one.waits_for), "")
+        return next((sender.waits_for for sender in known if sender is not None and sender.waits_for), "")
 
     def tell(self, progress: Progress) -> None:
-        """How far the run's batches are is progress too."""
+        """How far the run's batches are is progress too: of requests, not of agents."""
+
+        def report(order: Noted, placed: int, fault: str) -> None:
+            budget = self.budget
+            progress(
+                {
+                    "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed,
+                    "fault": fault, "done": order.done + order.failed, "total": order.total, "tokens": budget.spent,
+                    "cap": budget.cap, "expected": budget.expected,
+                },
+            )  # fmt: skip
+
         if self._sources.batch_queue is not None:
-            tell(self._sources.batch_queue, self.budget, progress)
+            self._sources.batch_queue.tell(report)
 
     def terms_of(self, key: CallKey, model: str) -> Terms:
         """On which terms a call of an earlier session is paid."""
@@ -145,8 +156,7 @@ class RunSession(RunBase[Ledger]):
         return planted(self.instrument(name), self.settings(name)) if planted else plausible(self.instrument(name))
 
     def require_memories(self) -> None:
-        """Raises LedgerError where what agents remember was pinned and is gone: they would be asked as if they had no
-        memory."""
+        """Raises LedgerError where pinned memories are gone: agents would be asked as if they remembered nothing."""
         memory = self.ledger.pinned("", "", "T1", "memory")
         pinned = memory.get("with_memory", 0) if isinstance(memory, dict) else 0
         there = sum(text is not None for text in self.ledger.digests("T1").values())
@@ -204,14 +214,14 @@ class RunSession(RunBase[Ledger]):
 
     def _served(self, arm: Arm, claim: str, served: ServedModel, last: bool) -> MeteredModel:
         """A model that answers in place of the arm's. `last`: none stands by for it."""
-        own, others = self._terms(arm.model, arm.temperature, arm.seed, claim), self._sources.others
+        terms_of_arm, others = self._terms(arm.model, arm.temperature, arm.seed, claim), self._sources.others
         label = served.label(arm.model)
         terms = replace(
-            own,
-            model=served.model or own.model,
-            temperature=own.temperature if served.temperature is None else served.temperature,
+            terms_of_arm,
+            model=served.model or terms_of_arm.model,
+            temperature=terms_of_arm.temperature if served.temperature is None else served.temperature,
             price=self._price_of(label),
-            base_url=served.base_url or own.base_url,
+            base_url=served.base_url or terms_of_arm.base_url,
             label=label,
         )
         at_own = last and not (served.base_url or served.key_variable)
@@ -231,8 +241,8 @@ class RunSession(RunBase[Ledger]):
 
     def interviewers(self, claim: str) -> Callable[[str], Metered]:
         """The interviewer's model by name; "": the run's own, or the rules' bookkeeping where there is none."""
-        own = self.record.interviewer_model or "rule"
-        return lambda model: self._metered(model or own, 0, self.record.main.seed, claim)
+        default = self.record.interviewer_model or "rule"
+        return lambda model: self._metered(model or default, 0, self.record.main.seed, claim)
 
     def critic(self, *, again: bool = False) -> Metered:
         """Who grades and compares. `again`: judges once more, with another seed and whatever it said before."""
@@ -267,7 +277,6 @@ class ShardExecutor(Protocol):
 
     async def run(self, run_session: RunSession, spec: ShardSpec, report: Progress) -> dict[str, int]:
         """Conduct a shard; how many of its units came to which outcome. Opened by its first shard."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -326,8 +335,7 @@ def make_respondent(
         return LLMRespondent(language)
     if arm.respondent == "synthetic" or acted:
         truth = control_answers if arm.asks == "controls" else planted()
-        # Probes and replicates ask the same agents once more: theirs is the main arm's truth, and another seed is
-        # noise.
+        # Probes and replicates ask the same agents: theirs is the main arm's truth, and another seed is noise.
         seed = main.seed if arm.aside else arm.seed
         return SyntheticRespondent(truth, language, seed, again=arm.seed, unmoved=arm.digest == "neutral")
     raise SettingsError(f"arm {arm.id!r}: respondent {arm.respondent!r} is not available in this version")
@@ -486,21 +494,6 @@ def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callab
     adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
     for call, longest in batch_queue.adopt(adopted.settle):
         adopted.take(call, longest)
-
-
-def tell(batch_queue: BatchQueue, budget: Budget, progress: Callable[[dict[str, Any]], None]) -> None:
-    """How far the batches are, as events of a run's progress: of requests, not of agents."""
-
-    def report(order: Noted, placed: int, fault: str) -> None:
-        progress(
-            {
-                "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed,
-                "fault": fault, "done": order.done + order.failed, "total": order.total, "tokens": budget.spent,
-                "cap": budget.cap, "expected": budget.expected,
-            },
-        )  # fmt: skip
-
-    batch_queue.tell(report)
 
 
 class LedgerReplay:

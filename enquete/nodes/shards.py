@@ -38,8 +38,7 @@ async def run_shard(run_session: RunSession, spec: ShardSpec, tick: Tick) -> dic
 
 
 async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> Outcome:
-    """One unit. A bug stays with its unit, recorded with its traceback; a ledger that cannot be written stops the
-    run."""
+    """One unit. A bug stays with its unit, recorded with its traceback; an unwritable ledger stops the run."""
     key = (spec["arm"], spec["methodology"], spec["phase"], spec["round"], unit)
     context = run_session.context(spec["methodology"], spec["phase"], spec["arm"])
     try:
@@ -60,8 +59,7 @@ async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> O
 
 
 class RoundProgress:
-    """Counts finished units of a round and reports them, at most every REPORT_EVERY_S, and once before any is
-    finished."""
+    """Counts finished units of a round and reports them, first before any is finished, at most every REPORT_EVERY_S."""
 
     def __init__(self, run_session: RunSession, spec: ShardSpec, report: Progress):
         self._run_session = run_session

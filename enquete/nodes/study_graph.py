@@ -1,5 +1,5 @@
-"""The entry graph: population, T0, the pause, T1, the gate, the synthesis. Built from the same pieces for a whole
-run and for one methodology on its own.
+"""The entry graph: population, T0, the pause, T1, the gate, the synthesis. Built from the same pieces for a whole run
+and for one methodology on its own.
 
 Only this graph interrupts, at two places that never wait together: `await_simulation` between the waves, and `gate`
 after everything that could be done was done. The ledger's stages decide where to go, not the resume value.
@@ -42,8 +42,7 @@ from enquete.state.errors import InputError, LedgerError, SettingsError
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 
-# --- What a stopped run says to whoever goes on with it (an interrupt of LangGraph), and what it can be told in
-# return
+# --- What a stopped run says to whoever goes on with it (an interrupt of LangGraph), and takes in return
 
 MOST_SHOWN = 10
 """Forms in an interrupt, which is kept with the checkpoint: a panel of people waits with hundreds."""
@@ -84,14 +83,13 @@ async def require_acceptable(run: str, value: object, stop: Mapping[str, JsonVal
     """`stop`: what the interrupt of this run said. Raises SettingsError, InputError, saying what would do."""
     if value is True or stop["reason"] == AWAITING_SIMULATION:
         return
-    said = resumption(value, str(stop["how"]))
+    resumed = resumption(value, str(stop["how"]))
     async with using(run) as run_session:
-        meant(run_session.ledger, run_session.population, said.answers)
+        meant(run_session.ledger, run_session.population, resumed.answers)
 
 
 def waiting_for(ledger: Ledger, population: Sequence[Participant]) -> dict[str, JsonValue]:
-    """The forms that wait for people: whose they are, what is asked and shown, how many there are in all; {} where none
-    does."""
+    """The forms that wait for people: whose, what is asked and shown, how many in all; {} where none does."""
     blocks = [form.block for form in open_forms(ledger)]
     names = _names(blocks, population)
     shown: list[JsonValue] = [
@@ -120,14 +118,13 @@ async def submit_answers(ledger: Ledger, population: Sequence[Participant], answ
 def meant(
     ledger: Ledger, population: Sequence[Participant], answers: Answers
 ) -> list[tuple[Block, Mapping[str, JsonValue]]]:
-    """The forms that these answers fill in. Raises InputError where nobody waits with one, or an answer is none to its
-    item."""
+    """The forms that these answers fill in. Raises InputError if nobody waits with one, or one is no answer."""
     blocks = [form.block for form in open_forms(ledger)]
     names = _names(blocks, population)
-    found = [(_asked(who, given, blocks, names), given) for who, given in answers.items()]
-    for block, given in found:
+    forms = [(_asked(who, given, blocks, names), given) for who, given in answers.items()]
+    for block, given in forms:
         require_readable(block, given)
-    return found
+    return forms
 
 
 def _asked(who: str, given: Mapping[str, JsonValue], blocks: Sequence[Block], names: Mapping[str, str]) -> Block:
@@ -144,9 +141,8 @@ def _asked(who: str, given: Mapping[str, JsonValue], blocks: Sequence[Block], na
     raise InputError(f"answers: {who} is not asked for {unknown}; items are {asked}")
 
 
-# --- The entry graph as LangGraph Studio and the façade run it: input and context are checked in our own words,
-# and the drawing
-# leaves out error handlers, which the library draws as nodes and has no option for.
+# --- The entry graph as LangGraph Studio and the façade run it: input and context are checked in our own words, and the
+# drawing leaves out error handlers, which the library draws as nodes and has no option for.
 
 HANDLER = "__error_handler__"
 KNOWN = tuple(InterviewsInput.__annotations__)
@@ -157,8 +153,7 @@ NOT_BEGUN = (
 
 
 class Unfiltered(dict[str, Any]):
-    """The agent server drops what a context's schema does not have, before a graph could refuse it: here it has
-    everything."""
+    """The agent server drops what a context's schema lacks, before a graph could refuse it: here it has everything."""
 
     def __contains__(self, key: object) -> bool:
         return True
@@ -166,8 +161,7 @@ class Unfiltered(dict[str, Any]):
 
 class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo. So
-    would the
-    resume of a thread that has no run: to the library it is a start with nothing said."""
+    would the resume of a thread that has no run: to the library it is a start with nothing said."""
 
     async def astream(self, input: Any, config: Any = None, *, context: Any = None, **more: Any) -> AsyncIterator[Any]:
         if isinstance(input, Mapping):
@@ -217,8 +211,7 @@ def without_handlers(drawn: Graph) -> Graph:
     return drawn
 
 
-# --- A graph started in LangGraph Studio without naming a simulation: the demo's population, answered by the
-# synthetic
+# --- A graph started in LangGraph Studio without naming a simulation: the demo's population, answered by the synthetic
 # respondent. Each start lays out a population of its own, so that T0, the pause and T1 can be watched every time.
 
 DEMO = "demo"
@@ -279,8 +272,7 @@ class Closed(TypedDict):
 
 
 class Synthesise(Protocol):
-    """Writes findings, report and exports of a run and returns its status. Given by graphs/, because reports/ lies
-    above."""
+    """Writes findings, report and exports of a run; its status. Given by graphs/, because reports/ lies above."""
 
     async def __call__(
         self, run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False
@@ -402,10 +394,10 @@ class EntryNodes:
             return {"awaiting": "gate"}
         how = "; ".join([LARGER_CAP] * (reason == "budget") + [ANSWERS] * bool(forms)) or GO_ON
         stop = {"reason": reason, "failed": failed, "unfinished": unfinished, "how": how}
-        said = resumption(interrupt({**stop, **(stands if reason == "budget" else {}), **forms}), how)
-        cap = said.budget_tokens or (runtime.context.budget_tokens if runtime.context else None)
+        resumed = resumption(interrupt({**stop, **(stands if reason == "budget" else {}), **forms}), how)
+        cap = resumed.budget_tokens or (runtime.context.budget_tokens if runtime.context else None)
         async with using(state["run"]) as run_session:
-            await submit_answers(run_session.ledger, run_session.population, said.answers)
+            await submit_answers(run_session.ledger, run_session.population, resumed.answers)
             if cap is not None:
                 await run_session.ledger.note("cap_tokens", str(cap))
                 run_session.budget.cap = cap
@@ -463,8 +455,7 @@ class EntryNodes:
 
 def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
     """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on. One in the
-    critic (whose stage has no phase of its own) costs the comparison, never the run: recorded, and the synthesis
-    follows."""
+    critic (whose stage has no phase) costs the comparison, never the run: recorded, and the synthesis follows."""
 
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
         if isinstance(error.error, LedgerError):
@@ -476,10 +467,8 @@ def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
             if (name, phase) == STAGE:
                 log.error("the critic was stopped by a bug", exc_info=error.error)
             else:
-                key, text = (
-                    graph_failure(run_session.record.main.id, name, phase),
-                    traceback.format_exception(error.error),
-                )
+                key = graph_failure(run_session.record.main.id, name, phase)
+                text = traceback.format_exception(error.error)
                 await run_session.ledger.record_failure(Failure(*key, summary, "".join(text)))
             await run_session.ledger.set_stage(name, phase, "failed", summary)
         # The node's own edges are not followed; without a sibling nobody else would lead on.

@@ -57,8 +57,7 @@ def choose_baseline(
 
 
 def measured_before(interviews: Path, name: str, main: Arm) -> str:
-    """The latest measured T0, unless other kinds of respondents answered then: a synthetic T0 is no model's
-    baseline."""
+    """The latest measured T0, if the same kind of respondent answered: a synthetic T0 is no model's baseline."""
     run_id = latest(interviews).get(f"T0/{name}", "")
     if run_id and read_record(run_folder(interviews, run_id)).main.respondent == main.respondent:
         return run_id
@@ -176,10 +175,10 @@ async def _remember(run_session: RunSession, population: Population | None) -> J
 def _known(run_session: RunSession, agents: list[str]) -> GraphMemory:
     """What the run's graph knows of them; nothing where it has none."""
     record = run_session.record
-    found = read_once(
+    memory = read_once(
         run_session.folder, record.memory, run_session.sim_path, record.sim_id, run_session.machine, agents
     )
-    return found or GraphMemory(graph="local")
+    return memory or GraphMemory(graph="local")
 
 
 def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> dict[str, JsonValue]:
@@ -194,20 +193,19 @@ def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> di
 
 
 def _ended(population: Population) -> dict[str, JsonValue]:
-    """How far the simulation had come when memories were read; what it says of itself where its end was only
-    assumed."""
+    """How far the simulation had come when memories were read; what it says of itself if its end was assumed."""
     end = population.completion
     assumed: JsonValue = {"status": end.status, "progress": list(end.progress or ()), "error": end.error}
     return {"actions": population.actions, "assumed": assumed if end.assumed else None}
 
 
 def _join_notes(joined: Join) -> list[str]:
-    found = (
+    groups = (
         ("lost", joined.lost, "no longer in the simulation, asked at T1 without memory"),
         ("new", joined.new, "in the simulation only since T0, not part of this run"),
         ("changed", joined.changed, "persona differs from T0's; T0's is used"),
     )
-    return [f"{word}: {len(ids)} agents {meaning} ({', '.join(ids[:5])})" for word, ids, meaning in found if ids]
+    return [f"{word}: {len(ids)} agents {meaning} ({', '.join(ids[:5])})" for word, ids, meaning in groups if ids]
 
 
 async def copy_memories(source: Path, ledger: Ledger) -> None:

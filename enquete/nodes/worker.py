@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -38,6 +38,8 @@ from enquete.state.lazy_import import collect_seldom
 from enquete.state.settings import Environment, Machine
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+KINDS = (DiskFull, LedgerError, SettingsError, EnqueteError)
+"""Of errors, the narrowest first, that a driver meets again as they were."""
 
 
 class ShardJob(TypedDict):
@@ -92,8 +94,7 @@ class WorkerFacts(TypedDict):
 
 
 def facts(ledger: str = "", store: str = "") -> WorkerFacts:
-    """Of this process; runs in workers and in the driver alike, whose ledger's path is `ledger`, or in the database
-    `store`."""
+    """Of this process, worker or driver alike, whose ledger's path is `ledger`, or in the database `store`."""
     seen: list[int] = []
     with suppress(OSError):
         stat = Path(ledger).stat() if ledger else None
@@ -154,9 +155,9 @@ _open_runs: list[_OpenRun] = []
 
 @asynccontextmanager
 async def _using(job: ShardJob, address: str) -> AsyncIterator[RunSession]:
-    for other in [one for one in _open_runs if one.folder == job["folder"] and one.driver != job["driver"]]:
+    for other in [run for run in _open_runs if run.folder == job["folder"] and run.driver != job["driver"]]:
         await _end(other)
-    mine = next((one for one in _open_runs if one.driver == job["driver"]), None)
+    mine = next((run for run in _open_runs if run.driver == job["driver"]), None)
     if mine is None:
         mine = _OpenRun(job["folder"], job["driver"])
         _open_runs.append(mine)
@@ -179,7 +180,9 @@ async def _using(job: ShardJob, address: str) -> AsyncIterator[RunSession]:
             await _end(mine)
 
 
-def _opened(job: ShardJob, address: str) -> AbstractAsyncContextManager[RunSession]:
+@asynccontextmanager
+async def _opened(job: ShardJob, address: str) -> AsyncIterator[RunSession]:
+    """A run whose ledger is in a store needs a folder that says so, and nothing else of its own."""
     here, environment = version("enquete"), Environment.read()
     if here != job["enquete"]:
         raise SettingsError(
@@ -193,12 +196,6 @@ def _opened(job: ShardJob, address: str) -> AbstractAsyncContextManager[RunSessi
     machine = Machine.model_validate(
         {**job["machine"], "api_key": environment.api_key, "zep_api_key": environment.zep_api_key}
     )
-    return _opened_by(job, machine, address)
-
-
-@asynccontextmanager
-async def _opened_by(job: ShardJob, machine: Machine, address: str) -> AsyncIterator[RunSession]:
-    """A run whose ledger is in a store needs a folder that says so, and nothing else of its own."""
     with TemporaryDirectory(prefix="enquete-") as made:
         folder = Path(job["folder"])
         if job["store"]:
@@ -225,22 +222,22 @@ def _follow(mine: _OpenRun, run_session: RunSession, job: ShardJob) -> None:
         run_session.__dict__.pop("failed_units", None)  # read again: others have noted some, or asked them anew
 
 
-async def _end(one: _OpenRun) -> None:
+async def _end(run: _OpenRun) -> None:
     """Closed now, or by the last shard that uses it."""
-    one.over = True
-    if one in _open_runs:
-        _open_runs.remove(one)
-    if one.users == 0:
-        one.run_session = None
-        await one.stack.aclose()
+    run.over = True
+    if run in _open_runs:
+        _open_runs.remove(run)
+    if run.users == 0:
+        run.run_session = None
+        await run.stack.aclose()
 
 
 async def close_run(driver: str) -> None:
     """This driver has no more shards. Runs in the worker's own loop."""
 
     async def close() -> None:
-        for one in [one for one in _open_runs if one.driver == driver]:
-            await _end(one)
+        for run in [run for run in _open_runs if run.driver == driver]:
+            await _end(run)
 
     if _loops:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(close(), _loops[0]))
@@ -264,14 +261,7 @@ async def _work(job: ShardJob, address: str, log_event: Callable[[str, Any], Non
     except asyncio.CancelledError:
         return ShardReport(error="CancelledError", words="the worker is being stopped", traceback="")
     except Exception as error:
-        kind = next(
-            (
-                known
-                for known in (Evicted, DiskFull, LedgerError, SettingsError, EnqueteError)
-                if isinstance(error, known)
-            ),
-            Exception,
-        )
+        kind = next((known for known in (Evicted, *KINDS) if isinstance(error, known)), Exception)
         return ShardReport(error=kind.__name__, words=str(error), traceback=traceback.format_exc())
 
 

@@ -85,11 +85,10 @@ _HEAD = re.compile(r"^\W*(?:feedback|reason|begründung|grund)\W*:\s*", re.IGNOR
 
 
 def grade(text: object) -> int | None:
-    """`… [RESULT] 4`, also `[SCORE] 4`, `Score: 4/5`, `4 out of 5`. None for anything else, and for what is no
-    grade."""
+    """`… [RESULT] 4`, `[SCORE] 4`, `Score: 4/5`, `4 out of 5`. None for anything else, and for no grade."""
     end = _end(text)
-    found = _GRADE.search(end) or _BARE_GRADE.search(end)
-    value = int(found[1]) if found else 0
+    match = _GRADE.search(end) or _BARE_GRADE.search(end)
+    value = int(match[1]) if match else 0
     return value if LOWEST <= value <= HIGHEST else None
 
 
@@ -97,24 +96,24 @@ def verdict(text: object) -> Letter | None:
     """`… [RESULT] A`, `[Response A]`, and a text that is the letter alone, or the letter and why ("B because …"). A
     sentence that ends in a letter ("I select Response B.") is no verdict."""
     end = _end(text)
-    found = _VERDICT.search(end) or _BRACKETED.search(end)
-    if found is None and isinstance(text, str) and not re.search(_TAG, end, re.IGNORECASE):
+    match = _VERDICT.search(end) or _BRACKETED.search(end)
+    if match is None and isinstance(text, str) and not re.search(_TAG, end, re.IGNORECASE):
         whole = clean_text(text).strip()
-        found = _BARE.fullmatch(whole[:100] if len(whole) <= 100 else "") or _BECAUSE.match(whole)
-    if found is None:
+        match = _BARE.fullmatch(whole[:100] if len(whole) <= 100 else "") or _BECAUSE.match(whole)
+    if match is None:
         return None
-    return "A" if found[1].upper() == "A" else "B"
+    return "A" if match[1].upper() == "A" else "B"
 
 
 def reason(text: object) -> str:
     """What stands before the result, for people to read."""
-    said = _end(text, 4 * LONGEST_REASON)
+    shown = _end(text, 4 * LONGEST_REASON)
     for form in (_VERDICT, _GRADE, _BRACKETED):
-        found = form.search(said)
-        said = said[: found.start()] if found else said
-    said = "" if _BARE.fullmatch(said) else _BECAUSE.sub("", said, count=1) if _BECAUSE.match(said) else said
-    said = " ".join(_HEAD.sub("", said.strip()).split())
-    return said if len(said) <= LONGEST_REASON else f"{said[: LONGEST_REASON - 1]}…"
+        match = form.search(shown)
+        shown = shown[: match.start()] if match else shown
+    shown = "" if _BARE.fullmatch(shown) else _BECAUSE.sub("", shown, count=1) if _BECAUSE.match(shown) else shown
+    shown = " ".join(_HEAD.sub("", shown.strip()).split())
+    return shown if len(shown) <= LONGEST_REASON else f"{shown[: LONGEST_REASON - 1]}…"
 
 
 def _end(text: object, most: int = 200) -> str:
@@ -169,7 +168,7 @@ class RubricText(_RubricPart):
 def rubrics() -> Mapping[str, RubricText]:
     """By name."""
     read = read_yaml(files("enquete.respondents") / "rubrics.yaml")
-    return {name: RubricText.model_validate(one) for name, one in read.items()}
+    return {name: RubricText.model_validate(rubric) for name, rubric in read.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import ClassVar, Final, Literal, NamedTuple
 
@@ -102,8 +102,7 @@ PARAPHRASED: Final = WORDING._replace(
     best_worst=N_("name the best as `best` and the worst as `worst`, by its value; they are two different ones"),
     form=N_("Please return a JSON object and nothing else. This is its structure, and it has no other keys:"),
 )
-"""The same frame in other words, for the probe that asks whether the words matter. What is said after a broken reply
-stays."""
+"""The same in other words, for the probe whether the words matter. What is said after a broken reply stays."""
 
 FRAMES: Final = {"as_written": WORDING, "paraphrased": PARAPHRASED}
 
@@ -156,13 +155,14 @@ Shares = dict[str, float]
 def distribution_schema(item: Item) -> JsonValue:
     """One probability an option, in the order shown; that they sum to 1 no schema can say."""
     share: JsonValue = {"type": "number", "minimum": 0, "maximum": 1}
-    names = [str(option.value) for option in item.options_in_shown_order()]
+    return object_schema(dict.fromkeys([str(option.value) for option in item.options_in_shown_order()], share))
+
+
+def object_schema(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """JSON schema of an object with all of these members and no others."""
     return {
-        "type": "object",
-        "properties": dict.fromkeys(names, share),
-        "required": list(names),
-        "additionalProperties": False,
-    }
+        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
 
 
 def probabilities(item: Item, value: JsonValue) -> Shares:
@@ -202,8 +202,8 @@ def _shares(item: Item, given: JsonValue) -> Shares | None:
     names = [str(option.value) for option in item.options]
     if not by_name.keys() <= set(names):
         return None
-    found = {name: parse_number(by_name.get(name, 0), DECIMAL) for name in names}
-    shares = {name: p for name, p in found.items() if p is not None and p >= 0}
+    numbers = {name: parse_number(by_name.get(name, 0), DECIMAL) for name in names}
+    shares = {name: p for name, p in numbers.items() if p is not None and p >= 0}
     return shares if len(shares) == len(names) else None
 
 
@@ -259,8 +259,8 @@ class Kind(ABC):
     def lines(self, item: Item, words: PromptTexts) -> list[str]:
         """What stands below the question."""
         shown = item.options_in_shown_order()
-        options = "; ".join(f"{one.value} = {one.label}" if one.label else str(one.value) for one in shown)
-        return [f"{words.options}: {options}"]
+        options = [f"{option.value} = {option.label}" if option.label else str(option.value) for option in shown]
+        return [f"{words.options}: {'; '.join(options)}"]
 
     def wanted(self, item: Item, words: PromptTexts) -> str:
         """In which form the answer is wanted, where options alone do not say it."""
@@ -516,7 +516,7 @@ class Ranking(Kind):
     def _read(self, item: Item, members: Members) -> Answer | None:
         given = members.get("value")
         listed = _SEPARATOR.split(given.strip()) if isinstance(given, str) else given
-        named = [option_given(item, one) for one in listed] if isinstance(listed, list) else []
+        named = [option_given(item, part) for part in listed] if isinstance(listed, list) else []
         order = list(dict.fromkeys(value for value in named if value is not None))
         missing = [option.value for option in item.options if option.value not in order]
         if None in named or len(missing) > 1:

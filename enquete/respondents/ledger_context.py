@@ -63,8 +63,7 @@ def asked(arm: Arm, methodology: str, phase: str, population: Sequence[Participa
 
 
 def sampled(population: Sequence[Participant], size: int, seed: int) -> list[Participant]:
-    """`size` of them, stratified by stakeholder type in proportion (Sainte-Laguë), every type at least once if that
-    fits."""
+    """`size` of them, stratified by stakeholder type in proportion (Sainte-Laguë), every type once if that fits."""
     strata: dict[str, list[str]] = {}
     for who in population:
         strata.setdefault(who.stakeholder_type, []).append(who.id)
@@ -81,8 +80,7 @@ def sampled(population: Sequence[Participant], size: int, seed: int) -> list[Par
 
 
 def answering(who: Participant, arm: Arm, population: Sequence[Participant], language: Language) -> Participant:
-    """As whom, and with which memory, `who` answers in this arm. The id stays: answers are filed under the same
-    agent."""
+    """As whom, and with which memory, `who` answers in this arm. The id stays, under which answers are filed."""
     if arm.digest == "neutral":
         who = who.remembering(neutral_digest(who, language, arm.draw_seed))
     if arm.persona == "null":
@@ -94,12 +92,11 @@ def answering(who: Participant, arm: Arm, population: Sequence[Participant], lan
 
 
 def partner(who: Participant, population: Sequence[Participant], seed: int) -> Participant:
-    """Whose persona `who` gets: somebody of another type, else somebody else; oneself only where nobody else is
-    there."""
+    """Whose persona `who` gets: somebody of another type, else somebody else, else oneself."""
     for attempt in range(TRIES):
-        found = pick(population, seed, "partner", who.id, attempt)
-        if found.stakeholder_type != who.stakeholder_type:
-            return found
+        drawn = pick(population, seed, "partner", who.id, attempt)
+        if drawn.stakeholder_type != who.stakeholder_type:
+            return drawn
     others = [other for other in population if other.id != who.id]
     rest = [other for other in others if other.stakeholder_type != who.stakeholder_type] or others or [who]
     return pick(rest, seed, "partner", who.id)
@@ -114,14 +111,9 @@ def present(block: Block, arm: Arm, language: Language) -> Block:
         block = control_block(block, language)
     if not arm.shows and arm.elicitation == "point":
         return block
-    items = tuple(_item(item, block, arm) for item in block.items)
-    return block.model_copy(
-        update={
-            "items": items,
-            "shown": _item_order(block, arm) or block.shown,
-            "frame": "paraphrased" if "paraphrased" in arm.shows else "as_written",
-        }
-    )
+    items, shown = tuple(_item(item, block, arm) for item in block.items), _item_order(block, arm) or block.shown
+    frame = "paraphrased" if "paraphrased" in arm.shows else "as_written"
+    return block.model_copy(update={"items": items, "shown": shown, "frame": frame})
 
 
 def _item(item: Item, block: Block, arm: Arm) -> Item:
@@ -162,20 +154,16 @@ def _option_order(item: Item, block: Block, arm: Arm) -> tuple[int | str, ...]:
 def _item_order(block: Block, arm: Arm) -> tuple[str, ...]:
     """Items change places with those of their kind. What is about the same words stays together, in its order;
     questions in words stay where they are. An instrument's own order gives way to probes of order alone."""
-    names = (
-        ("items_shuffled", "items_shuffled_2")
-        if block.in_order
-        else ("items_shuffled", "items_shuffled_2", "items_random")
-    )
-    name = next((n for n in names if n in arm.shows), "")
+    names = ["items_shuffled", "items_shuffled_2"]
+    names += [] if block.in_order else ["items_random"]
+    name = next((name for name in names if name in arm.shows), "")
     if not name:
         return ()
     groups = _groups(block.in_shown_order())
     key = _key(block, arm, name)
-    drawn = {
-        kind: iter(sorted((one for one in groups if one[0].kind == kind), key=lambda one: uniform(*key, one[0].id)))
-        for kind in {one[0].kind for one in groups} - {"text"}
-    }
+    order = sorted(groups, key=lambda group: uniform(*key, group[0].id))
+    kinds = {group[0].kind for group in groups} - {"text"}
+    drawn = {kind: iter([group for group in order if group[0].kind == kind]) for kind in kinds}
     return tuple(item.id for group in groups for item in next(drawn.get(group[0].kind, iter([group]))))
 
 
@@ -320,28 +308,27 @@ class LedgerContext:
         return Reply("done", answers, self.ledger.answered_by(block.key) if block.models else "")
 
     def _model_of(self, block: Block) -> Metered:
-        """The arm's, or those that the block names. Which of them is asked is pinned with why the one before was given
-        up."""
+        """The arm's, or those that the block names. Which is asked is pinned, with why the one before was given up."""
         answers = self.arm.respondent == "llm" or (self.run == REHEARSAL and self.by_model)
         if not block.models or self.served is None or not answers:
             return self.model
         last, who = len(block.models) - 1, block.key.participant
-        found = [self.served(one, place == last) for place, one in enumerate(block.models)]
+        models = [self.served(served, place == last) for place, served in enumerate(block.models)]
         if self.run == REHEARSAL or not last:
-            return found[0]
+            return models[0]
 
         def asked() -> int:
             return next(place for place in range(last + 1) if self.pinned(switch_name(who, place)) is None)
 
         async def switch(place: int, why: str) -> None:
-            given, taken = (one.label(self.arm.model) for one in block.models[place : place + 2])
+            given, taken = (model.label(self.arm.model) for model in block.models[place : place + 2])
             told: JsonValue = {
                 "participant": who, "from": given, "to": taken, "session": block.key.session, "round": block.key.round,
                 "turn": block.key.turn, "why": why,
             }  # fmt: skip
             await self.pin(switch_name(who, place), told)
 
-        return AlternateModels(found, asked, switch)
+        return AlternateModels(models, asked, switch)
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
         done = await self.worked(task)
@@ -378,11 +365,8 @@ class LedgerContext:
                 return completion
             # What is left of a cut reply may look whole (a list without its end): read it only when all else failed.
             cut_off = completion.finish == "length" and attempt < ATTEMPTS - 1
-            result = (
-                in_language(AGAIN, self.language)["cut off"]
-                if cut_off
-                else _read_result(task, completion, self.language)
-            )
+            again = in_language(AGAIN, self.language)
+            result = again["cut off"] if cut_off else _read_result(task, completion, again)
             if not isinstance(result, str):
                 return result, completion.model
             problem = result
@@ -397,12 +381,10 @@ class LedgerContext:
 
     def _task_prompt(self, task: InterviewerTask[ResultT], problem: str, attempt: int) -> Prompt:
         text = task.prompt(task.data, self.language)
-        content = f"{text}\n\n{problem}" if problem else text
-        message = {"role": "user", "content": content}
+        message = {"role": "user", "content": f"{text}\n\n{problem}" if problem else text}
         schema = task.schema(task.data) if task.schema else task.result.model_json_schema()
-        return Prompt(
-            tell(INTERVIEWER, self.language), (message,), compact(schema), task.max_output_tokens * 2**attempt
-        )
+        room = task.max_output_tokens * 2**attempt
+        return Prompt(tell(INTERVIEWER, self.language), (message,), compact(schema), room)
 
     async def pin(self, name: str, value: JsonValue) -> JsonValue:
         return await self.ledger.pin(self.arm.id, self.methodology, self.phase, name, value)
@@ -424,14 +406,14 @@ def _marked(answer: Answer, start: int, notes: tuple[str, ...]) -> Answer:
     return replace(answer, position=answer.position + start, notes=(*answer.notes, *notes))
 
 
-def _read_result(task: InterviewerTask[ResultT], completion: Completion, language: Language) -> ResultT | str:
+def _read_result(task: InterviewerTask[ResultT], completion: Completion, again: Mapping[str, str]) -> ResultT | str:
     """The result, or what was wrong with the reply (goes into the next prompt)."""
     wanted = task.result.model_fields.keys()
-    found = read_object(completion.text, wanted=wanted, truncated=completion.finish == "length")
-    if found is None:
-        return in_language(AGAIN, language)["unreadable"]
+    members = read_object(completion.text, wanted=wanted, truncated=completion.finish == "length")
+    if members is None:
+        return again["unreadable"]
     try:
-        return task.result.model_validate(found)
+        return task.result.model_validate(members)
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5]]
-        return f"{in_language(AGAIN, language)['unfit']} {json.dumps(problems, ensure_ascii=False)}"
+        return f"{again['unfit']} {json.dumps(problems, ensure_ascii=False)}"

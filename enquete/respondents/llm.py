@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -38,8 +38,7 @@ from enquete.respondents.quoting import data_of, fence
 from enquete.state.asking import ATTEMPTS, Answer, Block, CallKey, Item, Language, Participant, Reply, Status
 from enquete.state.interview_context import Metered, Prompt
 
-# --- What binds all items of a block together: by name, with members, in `Block.constraint`, such as {"distinct":
-# true}
+# --- What binds all items of a block together: by name, with members, in `Block.constraint`, such as {"distinct": true}
 # A constraint says which answers break it, tells the respondent, and mends what is left when all has been asked.
 
 Answers = Mapping[str, Answer]
@@ -57,8 +56,7 @@ class Constraint(ABC):
 
     @abstractmethod
     def explain(self, answers: Answers, asked: Sequence[str], language: Language, names: Names) -> str:
-        """The rule, what is wrong with the answers so far, and what that leaves to the items `asked`, by their
-        names."""
+        """The rule, what is wrong so far, and what that leaves to the items `asked`, by their names."""
 
     @abstractmethod
     def narrowed(self, items: Sequence[Item], answers: Answers) -> tuple[Item, ...]:
@@ -66,8 +64,7 @@ class Constraint(ABC):
 
     @abstractmethod
     def merged(self, answers: Answers, given: Answers) -> dict[str, Answer]:
-        """The answers with those given when asked again, unless that made it worse. They are the agent's own, and
-        noted."""
+        """The answers with those given when asked again, the agent's own and noted, unless that made it worse."""
 
     @abstractmethod
     def repair(self, answers: Answers) -> dict[str, Answer]:
@@ -79,10 +76,10 @@ class ForcedGrid(Constraint):
 
     def __init__(self, block: Block):
         super().__init__(block)
-        found = grid_of(block)
-        if found is None:
+        grid = grid_of(block)
+        if grid is None:
             raise ValueError(f"the grid of block {block.key.part!r} names no columns")
-        self._grid = found
+        self._grid = grid
 
     def violations(self, answers: Answers) -> Sequence[str]:
         return open_items(answers, self._grid, self.order)
@@ -136,28 +133,26 @@ class Distinct(Constraint):
     def narrowed(self, items: Sequence[Item], answers: Answers) -> tuple[Item, ...]:
         asked = {item.id for item in items}
         taken = {_given(answer) for item, answer in answers.items() if item not in asked}
-        return tuple(
-            item.model_copy(update={"options": tuple(one for one in item.options if str(one.value) not in taken)})
-            for item in items
-        )
+        left = {item.id: tuple(o for o in item.options if str(o.value) not in taken) for item in items}
+        return tuple(item.model_copy(update={"options": left[item.id]}) for item in items)
 
     def merged(self, answers: Answers, given: Answers) -> dict[str, Answer]:
-        found = dict(answers)
+        merged = dict(answers)
         for item, now in given.items():
             then = answers[item]
             if _given(now) != _given(then):
                 note = f"first {_given(then)}, asked again to differ: {_given(now)}"
-                found[item] = replace(now, status=then.status, notes=(*then.notes, *now.notes, note))
-        return found if len(self.violations(found)) <= len(self.violations(answers)) else dict(answers)
+                merged[item] = replace(now, status=then.status, notes=(*then.notes, *now.notes, note))
+        return merged if len(self.violations(merged)) <= len(self.violations(answers)) else dict(answers)
 
     def repair(self, answers: Answers) -> dict[str, Answer]:
-        found, first = dict(answers), dict[str, str]()
+        repaired, first = dict(answers), dict[str, str]()
         for item in self.order:
             given = _given(answers[item])
             if first.setdefault(given, item) != item:
                 note = f"{given}, as already to {first[given]}"
-                found[item] = Answer(item, "invalid", notes=(*answers[item].notes, note))
-        return found
+                repaired[item] = Answer(item, "invalid", notes=(*answers[item].notes, note))
+        return repaired
 
 
 def _given(answer: Answer) -> str:
@@ -279,15 +274,15 @@ async def interview(
     for attempt in range(block.attempts):
         completion = await model.request(
             call_key(block, attempt),
-            _composer(who, block, constraint, pending, dict(answers), language, problem, cuts),
+            # deferred: a settled call is looked up before its prompt is built
+            partial(_prompt, who, block, constraint, pending, dict(answers), language, problem, cuts),
             offline,
         )
         if completion == "short":
             return Reply("short")
         if completion == "failed":
-            return Reply(
-                "done", _in_order(block, constraint, answers, dict.fromkeys((item.id for item in pending), "failed"))
-            )
+            failed: dict[str, Status] = dict.fromkeys((item.id for item in pending), "failed")
+            return Reply("done", _in_order(block, constraint, answers, failed))
         reading = read_reply(completion, pending, names)
         cuts += reading.cut_off
         if constraint is not None and problem == "constraint":
@@ -302,7 +297,7 @@ async def interview(
     return Reply("done", _in_order(block, constraint, answers, _left_open(pending, reading)))
 
 
-def _composer(
+def _prompt(
     who: Participant,
     block: Block,
     constraint: Constraint | None,
@@ -311,16 +306,11 @@ def _composer(
     language: Language,
     problem: Problem,
     cuts: int,
-) -> Callable[[], Prompt]:
-    """Deferred, because a settled call is looked up before its prompt is built."""
-
-    def prompt() -> Prompt:
-        asked = [item.id for item in items]
-        rule = constraint.explain(answers, asked, language, names_of(block)) if constraint else ""
-        shown = constraint.narrowed(items, answers) if constraint else items
-        return compose(who, block, shown, language, problem, min(cuts, ATTEMPTS - 1), rule=rule)
-
-    return prompt
+) -> Prompt:
+    asked = [item.id for item in items]
+    rule = constraint.explain(answers, asked, language, names_of(block)) if constraint else ""
+    shown = constraint.narrowed(items, answers) if constraint else items
+    return compose(who, block, shown, language, problem, min(cuts, ATTEMPTS - 1), rule=rule)
 
 
 def _taken(reading: ParsedReply, attempt: int) -> dict[str, Answer]:
@@ -354,13 +344,13 @@ def _in_order(
     wants them."""
     if constraint and len(answers) == len(block.items):
         answers = constraint.repair(answers)
-    found = []
+    ordered = []
     for position, item in enumerate(block.in_shown_order(), start=1):
         answer = answers.get(item.id) or Answer(item.id, open_items[item.id])
         answer.position = position
         answer.options_shown = item.shown or tuple([option.value for option in item.options])
-        found.append(answer)
-    return tuple(found)
+        ordered.append(answer)
+    return tuple(ordered)
 
 
 class LLMRespondent:

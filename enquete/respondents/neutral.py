@@ -1,5 +1,4 @@
-"""What an arm shows in place of a persona, a memory or the instrument: everyday matters without any policy
-(neutral.yaml)."""
+"""What an arm shows in place of persona, memory or instrument: everyday matters without any policy (neutral.yaml)."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ from enquete.simulations.digest import HEADINGS, NOTHING
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 
 ITEM_SD, OCCASION_SD = 0.5, 0.1
-"""Of the synthetic respondent on control items, in units of half the scale: the agent's own taste, and every
-occasion's."""
+"""The synthetic respondent's on control items, in half scales: the agent's own taste, and every occasion's."""
 
 
 class _Part(BaseModel):
@@ -107,13 +105,9 @@ def control_items(language: Language) -> tuple[Item, ...]:
     """The control items, on a scale of their own."""
     controls = neutral().controls
     options = tuple(Option(value=point.value, label=point.in_(language)) for point in controls.scale)
-    low, high = options[0].value, options[-1].value
-    return tuple(
-        Item(
-            id=one.id, kind="scale", wording=one.in_(language), options=options, minimum=float(low), maximum=float(high)
-        )
-        for one in controls.items
-    )
+    ends = {"minimum": float(options[0].value), "maximum": float(options[-1].value)}
+    words = {control.id: control.in_(language) for control in controls.items}
+    return tuple(Item(id=id, kind="scale", wording=text, options=options, **ends) for id, text in words.items())
 
 
 def control_block(block: Block, language: Language) -> Block:

@@ -33,11 +33,11 @@ class HumanRespondent:
 
     async def ask(self, who: Participant, block: Block, model: Metered) -> Reply:
         """Waiting, until somebody has submitted the form; an item left empty or withdrawn is refused."""
-        found = form(self.ledger, block.key)
-        if found is None or found.state == "open":
+        filed = form(self.ledger, block.key)
+        if filed is None or filed.state == "open":
             await file_form(self.ledger, block)
             return Reply("waiting")
-        entered = found.draft if found.state == "submitted" else {}
+        entered = filed.draft if filed.state == "submitted" else {}
         return Reply("done", tuple(read_answer(i, entered.get(i.id)) or Answer(i.id, "refused") for i in block.items))
 
 
@@ -62,9 +62,9 @@ def as_shown(block: Block) -> dict[str, JsonValue]:
 def require_readable(block: Block, given: Mapping[str, JsonValue]) -> None:
     """Raises InputError, saying what would do, where something was said that is no answer to its item."""
     for item in block.items:
-        said = given.get(item.id)
-        if said not in (None, "") and read_answer(item, said) is None:
-            raise InputError(f"{item.id}: {said!r} is no answer; it takes {_taken(item)}")
+        entered = given.get(item.id)
+        if entered not in (None, "") and read_answer(item, entered) is None:
+            raise InputError(f"{item.id}: {entered!r} is no answer; it takes {_taken(item)}")
 
 
 def _taken(item: Item) -> str:
@@ -94,8 +94,7 @@ async def submit(ledger: Ledger, block: Block, given: Mapping[str, JsonValue]) -
 
 
 class Unpaid:
-    """In place of the model in a rehearsal, where a person's answers are made up: they are no calls and cost
-    nothing."""
+    """In place of the model in a rehearsal, where a person's answers are made up: no calls, no cost."""
 
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None

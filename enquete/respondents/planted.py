@@ -30,7 +30,6 @@ class Occasional(Protocol):
 
     def again(self, asking: int) -> Truth:
         """The same truth on another occasion, which `asking` names: what is planted stays, the noise is drawn anew."""
-        ...
 
 
 @lru_cache(maxsize=4096)  # asked again for every draw of an agent
@@ -93,9 +92,9 @@ def type_of(who: Participant, pack: Pack) -> str:
     speaks of what the pack is about, so that a bank's "retail" customers are not taken for traders.
     """
     stated = who.stakeholder_type.strip()
-    found = _recognised(pack.name, stated, who.persona)
-    if found is not None:
-        return found
+    recognised = _recognised(pack.name, stated, who.persona)
+    if recognised is not None:
+        return recognised
     return f"other:{stated.casefold()}" if stated.casefold() not in _UNTYPED else f"other:{persona_hash(who)}"
 
 
@@ -108,11 +107,11 @@ def voice(kind: str, pack: Pack, language: Language, *key: str | int) -> str:
 @lru_cache(maxsize=8192)  # asked again for every item of an agent
 def _recognised(name: str, stated: str, persona: str) -> str | None:
     pack = pack_named(name)
-    found = _match(pack, stated)
-    if found is None:
+    stated_type = _match(pack, stated)
+    if stated_type is None:
         return _match(pack, persona) if pack.about and pack.about.search(f"{stated} {persona}") else None
     closer = _match(pack, persona)
-    return closer if closer in pack.types[found].others else found
+    return closer if closer in pack.types[stated_type].others else stated_type
 
 
 def _match(pack: Pack, text: str) -> str | None:

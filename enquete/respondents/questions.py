@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, in_language
 from enquete.models.parsing import looks_like_refusal, read_object
-from enquete.respondents.kinds import DECIMAL, PromptTexts, kind_of, parse_number
+from enquete.respondents.kinds import DECIMAL, PromptTexts, kind_of, object_schema, parse_number
 from enquete.respondents.quoting import fence
 from enquete.simulations.digest import unmarked
 from enquete.state.asking import Answer, Block, Item, Language
@@ -83,8 +83,7 @@ def _letters() -> Iterator[str]:
 
 
 def form(items: Sequence[Item], names: Names) -> str:
-    """The shape of the reply by example; the same shape of neighbours once: "q1" … "q14": {"value": …, "confidence":
-    0.…}."""
+    """The shape of the reply by example; of like neighbours once: "q1" … "q14": {"value": …, "confidence": 0.…}."""
     runs = [(shape, [names[item.id] for item in run]) for shape, run in groupby(items, _shape)]
     return "{" + ", ".join(f"{_listed([_quoted(name) for name in named])}: {shape}" for shape, named in runs) + "}"
 
@@ -109,7 +108,7 @@ def _quoted(name: str) -> str:
 
 def _listed(named: Sequence[str]) -> str:
     """The first and the last of a long row of names that follow one another; else all of them."""
-    numbers = [int(found[1]) if (found := _NUMBERED.fullmatch(name)) else -1 for name in named]
+    numbers = [int(match[1]) if (match := _NUMBERED.fullmatch(name)) else -1 for name in named]
     if len(named) > 2 and numbers[0] > 0 and numbers == list(range(numbers[0], numbers[0] + len(named))):
         return f"{named[0]} … {named[-1]}"
     return ", ".join(named)
@@ -121,16 +120,12 @@ def reply_schema(items: Sequence[Item], names: Names) -> dict[str, JsonValue]:
     texts = {name: json.dumps(part, sort_keys=False) for name, part in parts.items()}
     times = Counter(texts.values())
     letters = dict(zip((text for text in times if times[text] > 1), _letters(), strict=False))
-    schema: dict[str, JsonValue] = {
-        "type": "object",
-        "properties": {
-            name: {"$ref": f"#/$defs/{letters[texts[name]]}"} if texts[name] in letters else part
-            for name, part in parts.items()
-        },
-        "required": list(parts),
-        "additionalProperties": False,
+    shared: dict[str, JsonValue] = {
+        name: {"$ref": f"#/$defs/{letters[text]}"} for name, text in texts.items() if text in letters
     }
-    return schema | ({"$defs": {letter: json.loads(text) for text, letter in letters.items()}} if letters else {})
+    return object_schema(parts | shared) | (
+        {"$defs": {letter: json.loads(text) for text, letter in letters.items()}} if letters else {}
+    )
 
 
 def _item_schema(item: Item) -> JsonValue:
@@ -141,14 +136,13 @@ def _item_schema(item: Item) -> JsonValue:
         properties["confidence"] = {"type": "number"}
     if item.reason:
         properties["reason"] = {"type": "string"}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return object_schema(properties)
 
 
 # --- How a model's reply becomes answers: strict about values (see kinds.py), lenient about the wrapping.
 
 NAMES = "names "
-"""What a note begins with that lists the entries of a memory which the words rest on: others see the words without
-marks."""
+"""What a note begins with that lists the entries of a memory which the words rest on; others see no marks."""
 
 
 @dataclass
@@ -173,28 +167,22 @@ def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> P
     wanted = {item.id for item in items}
     called = {names[item.id]: item.id for item in items}
     read = None if refused else read_object(completion.text, wanted={*wanted, *called}, truncated=cut_off)
-    found = None if read is None else {called.get(name, name): given for name, given in read.items()}
-    if found is None or not wanted & found.keys():
-        refused = refused or (found is None and looks_like_refusal(completion.text))
-        return ParsedReply(unreadable=True, refused=refused, cut_off=cut_off, unknown=len(found or ()))
-    reading = ParsedReply(cut_off=cut_off, unknown=len(found.keys() - wanted))
+    members = None if read is None else {called.get(name, name): given for name, given in read.items()}
+    if members is None or not wanted & members.keys():
+        refused = refused or (members is None and looks_like_refusal(completion.text))
+        return ParsedReply(unreadable=True, refused=refused, cut_off=cut_off, unknown=len(members or ()))
+    reading = ParsedReply(cut_off=cut_off, unknown=len(members.keys() - wanted))
     for item in items:
-        given = found.get(item.id)
+        given = members.get(item.id)
         answer = read_answer(item, given)
         if answer is not None:
             reading.answers[item.id] = answer
-        elif item.id in found and _declined(item, given):
+        elif item.id in members and _declined(item, given):
             reading.declined.add(item.id)
-    if reading.unknown:
-        _note_unknown(reading)
+    if reading.unknown and reading.answers:
+        first = next(iter(reading.answers.values()))
+        first.notes = (*first.notes, f"{reading.unknown} unknown items ignored")
     return reading
-
-
-def _note_unknown(reading: ParsedReply) -> None:
-    """Unknown item ids are ignored and counted: the count is a note on the first answer."""
-    for answer in reading.answers.values():
-        answer.notes = (*answer.notes, f"{reading.unknown} unknown items ignored")
-        return
 
 
 def _declined(item: Item, given: JsonValue) -> bool:
@@ -207,16 +195,16 @@ def _declined(item: Item, given: JsonValue) -> bool:
 def read_answer(item: Item, given: JsonValue) -> Answer | None:
     """One item's answer, or None where what was given is no answer to it."""
     members: dict[str, JsonValue] = given if isinstance(given, dict) else {"value": given}
-    found = kind_of(item).read(item, members, given)
-    if found is None:
+    answer = kind_of(item).read(item, members, given)
+    if answer is None:
         return None
     reason = members.get("reason", members.get("text")) if item.reason else ""
-    text, named = unmarked(found.text or (reason.strip() if isinstance(reason, str) else ""))
+    text, named = unmarked(answer.text or (reason.strip() if isinstance(reason, str) else ""))
     confidence, notes = _confidence(item, members)
     notes = ("no reason given", *notes) if item.reason and not text else notes
     notes = (NAMES + " ".join(named), *notes) if named else notes
-    found.text, found.confidence, found.notes = text, confidence, (*found.notes, *notes)
-    return found
+    answer.text, answer.confidence, answer.notes = text, confidence, (*answer.notes, *notes)
+    return answer
 
 
 def _confidence(item: Item, members: dict[str, JsonValue]) -> tuple[float | None, tuple[str, ...]]:
@@ -283,11 +271,11 @@ def _whole(column: str, places: JsonValue) -> int:
 
 def held(answers: Answers) -> dict[int, int]:
     """How many items stand in each column."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for answer in answers.values():
         if answer.value is not None:
-            found[int(answer.value)] = found.get(int(answer.value), 0) + 1
-    return found
+            counts[int(answer.value)] = counts.get(int(answer.value), 0) + 1
+    return counts
 
 
 def violations(answers: Answers, grid: Grid) -> dict[int, int]:
@@ -298,8 +286,7 @@ def violations(answers: Answers, grid: Grid) -> dict[int, int]:
 
 
 def open_items(answers: Answers, grid: Grid, order: Sequence[str]) -> tuple[str, ...]:
-    """The items in overfull columns, in the order shown: just as many as those and the underfull columns have places
-    for."""
+    """The items in overfull columns, in the order shown: as many as those and the underfull ones have places for."""
     overfull = {column for column, n in violations(answers, grid).items() if n > 0}
     return tuple(item for item in order if item in answers and answers[item].value in overfull)
 
@@ -321,8 +308,7 @@ def narrowed(items: Sequence[Item], answers: Answers, grid: Grid) -> tuple[Item,
 
 
 def explain_grid(answers: Answers, grid: Grid, asked: Sequence[str], language: Language, names: Names) -> str:
-    """The grid in words: the rule, what is wrong with the sort so far, and the places that the items `asked` may
-    take."""
+    """The grid in words: the rule, what is wrong so far, and the places that the items `asked` may take."""
     words = in_language(_WORDS, language)
     rule = words["rule"].format(places=_places(grid, words), n=sum(grid.values()))
     if not answers:
@@ -359,14 +345,14 @@ def placed_again(answers: Answers, given: Answers, grid: Grid) -> dict[str, Answ
 
     A new placement is the agent's own: its status stays, its note says that it was asked for the grid's sake.
     """
-    found = dict(answers)
+    merged = dict(answers)
     for item, now in given.items():
         then = answers[item]
         if now.value is not None and then.value is not None and now.value != then.value:
             note = f"placed in {signed(then.value)}, asked again to fit the grid: {signed(now.value)}"
             data: JsonValue = {"placed": [*own_placements(then), int(now.value)]}
-            found[item] = replace(then, value=now.value, data=data, notes=(*then.notes, *now.notes, note))
-    return found if _excess(found, grid) <= _excess(answers, grid) else dict(answers)
+            merged[item] = replace(then, value=now.value, data=data, notes=(*then.notes, *now.notes, note))
+    return merged if _excess(merged, grid) <= _excess(answers, grid) else dict(answers)
 
 
 def own_placements(answer: Answer) -> list[int]:
@@ -384,15 +370,15 @@ def repair_grid(answers: Answers, grid: Grid, order: Sequence[str]) -> dict[str,
     Out of a column go those that the agent ranks nearest to the target: by the mean of its own placements of them, then
     by the order shown (the first shown go up, the last shown go down), then by id.
     """
-    found = dict(answers)
+    repaired = dict(answers)
     wrong = violations(answers, grid)
     surplus = [column for column, n in wrong.items() for _ in range(max(n, 0))]
     lacking = [column for column, n in wrong.items() for _ in range(max(-n, 0))]
     ranked = {column: _ranked(answers, column, order) for column in set(surplus)}
     for column, target in zip(surplus, lacking, strict=True):
         item = ranked[column].pop(0 if target < column else -1)
-        found[item] = _moved(found[item], column, target)
-    return found
+        repaired[item] = _moved(repaired[item], column, target)
+    return repaired
 
 
 def _ranked(answers: Answers, column: int, order: Sequence[str]) -> list[str]:
@@ -401,8 +387,8 @@ def _ranked(answers: Answers, column: int, order: Sequence[str]) -> list[str]:
     inside = [item for item, answer in answers.items() if answer.value == column]
 
     def rank(item: str) -> tuple[float, int, str]:
-        own = own_placements(answers[item])
-        return sum(own) / len(own), -shown[item], item
+        placed = own_placements(answers[item])
+        return sum(placed) / len(placed), -shown[item], item
 
     return sorted(inside, key=rank)
 

@@ -36,8 +36,7 @@ from enquete.state.interview_context import InterviewContext, InterviewerTask
 RULE = "rule"
 
 RULE_AT_MOST = 0.1
-"""Share of a model's readings that the rule may have done for it, if what was read is to be told. This project's
-proposal."""
+"""Share of a model's readings that the rule may have done, if what was read is to be told. This project's proposal."""
 
 DataT = TypeVar("DataT", bound=BaseModel)
 ResultT = TypeVar("ResultT", bound=BaseModel)
@@ -74,8 +73,7 @@ class Role(Generic[DataT, ResultT]):
     async def work(
         self, context: InterviewContext, settings: BaseModel, subject: str, data: DataT
     ) -> tuple[ResultT, str] | Literal["short"]:
-        """The result, and who gave it: the model's name, or RULE. "short" where the budget is; then nothing is done
-        yet."""
+        """The result, and who gave it: the model's name, or RULE. "short": the budget is, and nothing is done."""
         task = self.task(subject, data, *self.models(settings))
         done = await context.worked(task)
         if done == "short":
@@ -88,9 +86,8 @@ class Role(Generic[DataT, ResultT]):
 
     def models(self, settings: BaseModel) -> tuple[str, str]:
         """(model, fallback); "" where none is named: the main arm's, and nobody."""
-        return str(getattr(settings, f"{self.setting}_model", "")), str(
-            getattr(settings, f"{self.setting}_fallback", "")
-        )
+        model, fallback = (getattr(settings, f"{self.setting}_{which}", "") for which in ("model", "fallback"))
+        return str(model), str(fallback)
 
     def most_calls(self, settings: BaseModel, times: int) -> int:
         """Requests that this much work may take at most."""

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -151,11 +151,8 @@ _SELF = re.compile(r"\b([Ii]ch|[Mm]ich|[Mm]ir|[Mm]ein\w*|I|me|[Mm]y|myself)\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
-@dataclass(frozen=True, slots=True)
-class TextCluster:
-    """Positions of the texts that belong together, the most central first."""
-
-    members: tuple[int, ...]
+TextCluster = tuple[int, ...]
+"""Positions of the texts that belong together, the most central first."""
 
 
 def code_by_rule(data: BatchInput) -> BatchThemes:
@@ -172,7 +169,7 @@ def code_by_rule(data: BatchInput) -> BatchThemes:
             DraftTheme(
                 label=label,
                 description=_description(texts, cluster, title),
-                statement_ids=sorted({sentences[i][0] for i in cluster.members}),
+                statement_ids=sorted({sentences[i][0] for i in cluster}),
             )
             for label, title, cluster in zip(_distinct(titles), titles, clusters, strict=True)
         ]
@@ -183,11 +180,12 @@ def merge_by_rule(data: MergeInput) -> MergedThemes:
     """Themes of several batches that say the same, put together by their labels and descriptions. Deterministic."""
     texts = [f"{theme.label}. {theme.description}" for theme in data.themes]
     clusters = _clusters(texts, data.max_themes, keep_all=True)
-    centres = [data.themes[cluster.members[0]] for cluster in clusters]
+    centres = [data.themes[cluster[0]] for cluster in clusters]
+    labels = _distinct([centre.label for centre in centres])
     return MergedThemes(
         themes=[
-            MergedTheme(label=label, description=centre.description, members=sorted(cluster.members))
-            for label, centre, cluster in zip(_distinct([one.label for one in centres]), centres, clusters, strict=True)
+            MergedTheme(label=label, description=centre.description, members=sorted(cluster))
+            for label, centre, cluster in zip(labels, centres, clusters, strict=True)
         ]
     )
 
@@ -212,8 +210,8 @@ def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> lis
     home = np.array([kept.index(c) if c in kept else -1 for c in label])
     stray = (home < 0) & (keep_all | (nearness.max(axis=1) >= NEAR))
     home[stray] = nearness[stray].argmax(axis=1)
-    found = _together([np.flatnonzero(home == k) for k in range(len(kept))], x)
-    return [TextCluster(tuple(members.tolist())) for members in found]
+    groups = _together([np.flatnonzero(home == k) for k in range(len(kept))], x)
+    return [tuple(members.tolist()) for members in groups]
 
 
 def _together(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> list[NDArray[np.int64]]:
@@ -222,21 +220,21 @@ def _together(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> list[NDArra
     while True:
         centres = _centres(left, x)
         likeness = np.tril(centres @ centres.T, -1)
-        one, other = np.unravel_index(int(likeness.argmax()), likeness.shape)
-        if likeness[one, other] < ALIKE:
+        later, earlier = np.unravel_index(int(likeness.argmax()), likeness.shape)
+        if likeness[later, earlier] < ALIKE:
             break
-        left[other] = np.concatenate([left[other], left.pop(int(one))])
+        left[earlier] = np.concatenate([left[earlier], left.pop(int(later))])
     left.sort(key=len, reverse=True)
     nearness = np.asarray(x @ _centres(left, x).T)
-    return [group[np.argsort(-nearness[group, own], kind="stable")] for own, group in enumerate(left)]
+    return [group[np.argsort(-nearness[group, k], kind="stable")] for k, group in enumerate(left)]
 
 
 def _centres(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> NDArray[np.float64]:
     """Groups × features, of length 1: the direction of each group's sum. One product, not one for each group."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415
 
-    own = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    members = csr_matrix((np.ones(len(own)), (own, np.concatenate(groups))), shape=(len(groups), x.shape[0]))
+    group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    members = csr_matrix((np.ones(len(group_of)), (group_of, np.concatenate(groups))), shape=(len(groups), x.shape[0]))
     return np.asarray(_unit(members @ x).toarray())
 
 
@@ -249,11 +247,11 @@ def features(texts: Sequence[str]) -> csr_matrix:
     """
     from scipy.sparse import csr_matrix, hstack  # noqa: PLC0415
 
-    said = [_content_words(text) or _WORD.findall(text.casefold()) for text in texts]
-    if not any(said):
+    words_of = [_content_words(text) or _WORD.findall(text.casefold()) for text in texts]
+    if not any(words_of):
         return csr_matrix((len(texts), 1))
-    words = list(dict.fromkeys(word for one in said for word in one))
-    spoken = _counts(said)
+    words = list(dict.fromkeys(chain.from_iterable(words_of)))
+    spoken = _counts(words_of)
     kinds = (spoken @ _counts([[stemmed(word)] for word in words]), spoken @ _counts([_grams(word) for word in words]))
     x: csr_matrix = _unit(hstack([_unit(_weighted(counts)) for counts in kinds]).tocsr())
     return x
@@ -300,8 +298,7 @@ def tree_of(x: csr_matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _partition(x: csr_matrix, most: int) -> NDArray[np.int64]:
-    """Cluster numbers; the number of clusters has the best silhouette (Rousseeuw 1987) up to one and a half times
-    `most`."""
+    """Cluster numbers, up to 1.5 × `most` of them: as many as have the best silhouette (Rousseeuw 1987)."""
     from scipy.cluster.hierarchy import fcluster  # noqa: PLC0415
 
     from enquete.analysis.typology import silhouettes  # noqa: PLC0415
@@ -324,7 +321,7 @@ def _partition(x: csr_matrix, most: int) -> NDArray[np.int64]:
 def _title(texts: Sequence[str], cluster: TextCluster) -> str:
     """The shortest of the most central sentences: what several say, without what each of them says before it. One about
     the topic where there is any, not one about oneself."""
-    theirs = [texts[i] for i in cluster.members]
+    theirs = [texts[i] for i in cluster]
     central = ([text for text in theirs if not _SELF.search(text)] or theirs)[:TITLES]
     title = min(central, key=lambda text: len(text.split())).rstrip(" .")
     if len(title) > TITLE_CHARS:
@@ -343,14 +340,14 @@ def _distinct(labels: Sequence[str]) -> list[str]:
 
 def _description(texts: Sequence[str], cluster: TextCluster, title: str) -> str:
     """The most central sentences that say in other words what the title says, up to two that fit."""
-    told, said = "", set(_stems_of(title))
-    for i in cluster.members:
+    told, stems = "", set(_stems_of(title))
+    for i in cluster:
         other = set(_stems_of(texts[i]))
         longer = f"{told} {texts[i]}".strip()
-        if len(other & said) <= len(other) / 2 and len(longer) <= DESCRIPTION_CHARS:
+        if len(other & stems) <= len(other) / 2 and len(longer) <= DESCRIPTION_CHARS:
             if told:
                 return longer
-            told, said = longer, said | other
+            told, stems = longer, stems | other
     return told
 
 

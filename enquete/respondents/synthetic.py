@@ -24,9 +24,8 @@ from enquete.state.asking import Answer, Block, Item, Language, Participant, Rep
 from enquete.state.interview_context import Metered
 from enquete.state.methodology import Truth
 
-# --- What the synthetic respondent does beside answering by its planted truth: it varies a little when asked again,
-# and it can be
-# given faults, so that the probes can be shown to find them.
+# --- What the synthetic respondent does beside answering by its planted truth: it varies a little when asked again, and
+# it can be given faults, so that the probes can be shown to find them.
 #
 # Every draw comes from SHA-256 over a seed, the occasion, the item and the persona, like the truth itself.
 
@@ -65,16 +64,16 @@ def varied(who: Participant, block: Block, answers: Answers, seed: int) -> Answe
 def _resorted(answers: Answers, key: Key) -> Answers:
     """A sort stays legal: some statements change places with one of the next higher column."""
     order = sorted(answers.values(), key=lambda answer: (answer.value or 0.0, uniform(*key, answer.item, "rank")))
-    found, touched = dict(answers), set[str]()
+    swapped, touched = dict(answers), set[str]()
     for place, low in enumerate(order):
         if uniform(*key, low.item) >= VARIES / 2 or low.item in touched:  # a swap moves two
             continue
         above = (a for a in order[place + 1 :] if a.item not in touched and (a.value or 0.0) > (low.value or 0.0))
         high = next(above, None)
         if high is not None:
-            found[low.item], found[high.item] = replace(low, value=high.value), replace(high, value=low.value)
+            swapped[low.item], swapped[high.item] = replace(low, value=high.value), replace(high, value=low.value)
             touched |= {low.item, high.item}
-    return found
+    return swapped
 
 
 def flawed(
@@ -83,7 +82,7 @@ def flawed(
     """`answers` with the faults; `as_nobody`: what nobody in particular would answer."""
     if flaws == SOUND or block.constraint is not None:
         return answers
-    found, before = dict(answers), None
+    changed, before = dict(answers), None
 
     def has(share: float, name: Literal["first", "blind", "frame", "neighbour"], item: Item) -> bool:
         return uniform(seed, "flaw", name, block.key.methodology, item.id, persona_hash(who)) < share
@@ -92,15 +91,15 @@ def flawed(
         if item.kind not in ("scale", "choice"):
             continue
         if has(flaws.persona_blind, "blind", item):
-            found[item.id] = as_nobody[item.id]
+            changed[item.id] = as_nobody[item.id]
         if block.frame == "paraphrased" and has(flaws.frame, "frame", item):
-            found[item.id] = _moved(found[item.id], item, 1)
+            changed[item.id] = _moved(changed[item.id], item, 1)
         if before is not None and has(flaws.neighbour, "neighbour", item):
-            found[item.id] = _chosen(found[item.id], item, before)
+            changed[item.id] = _chosen(changed[item.id], item, before)
         if has(flaws.first_option, "first", item):
-            found[item.id] = _chosen(found[item.id], item, item.options_in_shown_order()[0].value)
-        before = _option(found[item.id], item)
-    return found
+            changed[item.id] = _chosen(changed[item.id], item, item.options_in_shown_order()[0].value)
+        before = _option(changed[item.id], item)
+    return changed
 
 
 def _option(answer: Answer, item: Item) -> int | str | None:
@@ -171,9 +170,8 @@ class SyntheticRespondent:
             as_nobody = self._true(nobody(who, self._language), block)
             answers = flawed(who, block, answers, as_nobody, self._flaws, self._seed)
         names = names_of(block)
-        return json.dumps(
-            {names[item.id]: _written(item, answers[item.id]) for item in block.items}, ensure_ascii=False
-        )
+        reply = {names[item.id]: _written(item, answers[item.id]) for item in block.items}
+        return json.dumps(reply, ensure_ascii=False)
 
     def _true(self, who: Participant, block: Block) -> dict[str, Answer]:
         return {answer.item: answer for answer in self._truth(who, block, self._language, self._seed)}
@@ -203,11 +201,11 @@ def plausible(instrument: Instrument) -> Truth:
 
         def answer(item: Item) -> Answer:
             key = (seed, block.key.methodology, item.id)
-            said = f"{instrument.topic.in_(language)}: {voice(kind, pack, language, *key, me)}"
+            words = f"{instrument.topic.in_(language)}: {voice(kind, pack, language, *key, me)}"
             if item.kind == "text":
-                return Answer(item.id, "ok", text=said)
+                return Answer(item.id, "ok", text=words)
             position = SHARED * normal(*key, kind) + OWN * normal(*key, me)
-            return answer_at(position, item, confidence=0.5 + 0.3 * abs(position), text=said if item.reason else "")
+            return answer_at(position, item, confidence=0.5 + 0.3 * abs(position), text=words if item.reason else "")
 
         return [answer(item) for item in block.items]
 

@@ -1,5 +1,4 @@
-"""Themes of open answers: what a model is asked, how batches become themes, and a second coder's agreement with the
-first."""
+"""Themes of open answers: what a model is asked, how batches become themes, how far a second coder agrees."""
 
 from __future__ import annotations
 
@@ -14,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, JsonValue
 
 from enquete.locale import N_, tell
+from enquete.respondents.kinds import object_schema
 from enquete.respondents.roles import Role
 from enquete.respondents.rule_coder import (
     AssignInput,
@@ -41,8 +41,7 @@ from enquete.state.interview_context import InterviewerTask
 if TYPE_CHECKING:
     from enquete.analysis.agreement import CodingAgreement
 
-# --- What a model is asked when it codes themes. Statements and drafts are data: fenced, numbered, one per line as
-# JSON.
+# --- What a model is asked when it codes themes. Statements and drafts are data: fenced, numbered, a JSON line each.
 
 _THEMES = N_(
     "You are coding an open-ended survey on the topic {topic}.\nBetween the lines <{fence}> and </{fence}> "
@@ -146,18 +145,7 @@ def _themes_schema(members: str, member: dict[str, JsonValue], most: int) -> dic
 
 
 def _list_schema(name: str, properties: dict[str, JsonValue], most: int) -> dict[str, JsonValue]:
-    entry: dict[str, JsonValue] = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {name: {"type": "array", "items": entry, "maxItems": most}},
-        "required": [name],
-        "additionalProperties": False,
-    }
+    return object_schema({name: {"type": "array", "items": object_schema(properties), "maxItems": most}})
 
 
 def _line(record: Mapping[str, str | int]) -> str:
@@ -195,9 +183,11 @@ def batches(statements: Sequence[Statement], max_chars: int = MAX_CHARS) -> list
     Empty texts are left out, because they can voice nothing. Raises ValueError on a doubled id.
     """
     ordered = sorted((s for s in statements if s.text.strip()), key=lambda s: s.id)
-    for one, other in pairwise(ordered):
-        if one.id == other.id:
-            raise ValueError(f"statement {one.id!r} occurs more than once; one statement per participant and question")
+    for earlier, later in pairwise(ordered):
+        if earlier.id == later.id:
+            raise ValueError(
+                f"statement {later.id!r} occurs more than once; one statement per participant and question"
+            )
     filled: list[list[Statement]] = []
     room = 0
     for statement in ordered:
@@ -209,7 +199,7 @@ def batches(statements: Sequence[Statement], max_chars: int = MAX_CHARS) -> list
     return filled
 
 
-def resolve(batch: BatchInput, found: BatchThemes) -> list[DraftTheme]:
+def resolve(batch: BatchInput, coded: BatchThemes) -> list[DraftTheme]:
     """The drafts with full statement ids for the prompt's handles ("s3", "[S3]" and full ids are understood).
 
     What is neither stays as it is, so that `assemble` can count it.
@@ -217,7 +207,7 @@ def resolve(batch: BatchInput, found: BatchThemes) -> list[DraftTheme]:
     by_handle = handles(batch.statements)
     return [
         theme.model_copy(update={"statement_ids": [by_handle.get(bare(name), name) for name in theme.statement_ids]})
-        for theme in found.themes
+        for theme in coded.themes
     ]
 
 
@@ -287,10 +277,10 @@ async def code_themes(
         return MergeInput(topic=topic, themes=list(drafts), max_themes=max_themes)
 
     inputs = [BatchInput(topic=topic, statements=b, max_themes=max_themes) for b in batches(statements)]
-    found = await _all(work, [CODER.task(f"{label}/batch {i}", data) for i, data in enumerate(inputs, 1)])
-    if isinstance(found, str):
-        return found
-    drafts = [draft for data, result in zip(inputs, found, strict=True) for draft in resolve(data, result)]
+    results = await _all(work, [CODER.task(f"{label}/batch {i}", data) for i, data in enumerate(inputs, 1)])
+    if isinstance(results, str):
+        return results
+    drafts = [draft for data, result in zip(inputs, results, strict=True) for draft in resolve(data, result)]
     level = 1
     while len(groups := merge_groups(drafts)) > 1:
         tasks = [MERGER.task(f"{label}/merge {level}/{i}", merge_input(g)) for i, g in enumerate(groups, 1)]
@@ -371,21 +361,18 @@ async def assign_themes(
     """Give a sample of the statements to the themes, batch by batch, and put the replies together.
 
     work: the context's `worked`; its calls are filed under purpose "theme", subjects "<label>/batch 3". "short" or
-    "failed" if
-    any of them was, with nothing lost: settled calls are found again. Without themes or statements there is no call.
-    """
+    "failed" if any of them was, with nothing lost: settled calls are found again. Without themes or statements there is
+    no call."""
     chosen = sample(statements)
     briefs = sorted(themes, key=lambda theme: _shuffled(theme.id))
-    inputs = (
-        [AssignInput(topic=topic, themes=briefs, statements=batch) for batch in _reordered(chosen)] if briefs else []
-    )
+    parts = _reordered(chosen) if briefs else []
+    inputs = [AssignInput(topic=topic, themes=briefs, statements=part) for part in parts]
     tasks = [SECOND_CODER.task(f"{label}/batch {number}", data) for number, data in enumerate(inputs, 1)]
-    results: list[Assignments | Stopped] = await asyncio.gather(*(work(task) for task in tasks))
-    for stopped in ("failed", "short"):
-        if stopped in [result for result in results if isinstance(result, str)]:
-            return "failed" if stopped == "failed" else "short"
-    found = [(data, one) for data, one in zip(inputs, results, strict=True) if not isinstance(one, str)]
-    return _together(found, [statement.id for statement in chosen], len([s for s in statements if s.text.strip()]))
+    results = await _all(work, tasks)
+    if isinstance(results, str):
+        return results
+    replies = list(zip(inputs, results, strict=True))
+    return _together(replies, [statement.id for statement in chosen], len([s for s in statements if s.text.strip()]))
 
 
 def _shuffled(name: str) -> str:
@@ -396,25 +383,23 @@ def _reordered(statements: Sequence[Statement]) -> list[list[Statement]]:
     """Batches as of the first coding's size, of statements that did not stand together there."""
     renamed = {f"{place:06}": statement for place, statement in enumerate(statements)}
     stand_ins = [Statement(id=place, text=statement.text) for place, statement in renamed.items()]
-    return [[renamed[one.id] for one in batch] for batch in batches(stand_ins)]
+    return [[renamed[statement.id] for statement in batch] for batch in batches(stand_ins)]
 
 
 def _together(
-    found: Sequence[tuple[AssignInput, Assignments]], sampled: Sequence[str], n_statements: int
+    replies: Sequence[tuple[AssignInput, Assignments]], sampled: Sequence[str], n_statements: int
 ) -> SecondCoding:
     """Replies with full ids. A statement named twice has the themes of both; what does not exist is counted."""
     coded: dict[str, set[str]] = {}
     unknown = 0
-    for data, reply in found:
+    for data, reply in replies:
         statements = {**handles(data.statements), **{s.id: s.id for s in data.statements}}
-        themes = {
-            **{handle: t.id for handle, t in theme_handles(data.themes).items()},
-            **{t.id: t.id for t in data.themes},
-        }
-        for one in reply.assignments:
-            name = statements.get(bare(one.statement))
-            known = [themes[key] for key in map(bare, one.themes) if key in themes]
-            unknown += len(one.themes) - len(known) + (name is None)
+        handled = {handle: theme.id for handle, theme in theme_handles(data.themes).items()}
+        themes = handled | {theme.id: theme.id for theme in data.themes}
+        for assignment in reply.assignments:
+            name = statements.get(bare(assignment.statement))
+            known = [themes[key] for key in map(bare, assignment.themes) if key in themes]
+            unknown += len(assignment.themes) - len(known) + (name is None)
             if name is not None:
                 coded.setdefault(name, set()).update(known)
     return SecondCoding(
@@ -445,8 +430,8 @@ def assign_by_rule(data: AssignInput) -> Assignments:
     numbers = list(theme_handles(data.themes))
     return Assignments(
         assignments=[
-            Assignment(statement=handle, themes=[numbers[k] for k in sorted(found)])
-            for handle, found in zip(handles(data.statements), raised, strict=True)
+            Assignment(statement=handle, themes=[numbers[k] for k in sorted(places)])
+            for handle, places in zip(handles(data.statements), raised, strict=True)
         ]
     )
 

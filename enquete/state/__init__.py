@@ -1,2 +1,1 @@
-"""Types every layer shares: asking, methodology, channels and reducers, settings, errors. No behaviour beyond
-validation."""
+"""Types every layer shares: asking, methodology, channels and reducers, settings, errors. They validate, no more."""

@@ -8,8 +8,7 @@ from typing import Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 Outcome = Literal["done", "waiting", "short", "failed"]
-"""How a unit, a round or a methodology ended: done, waiting (for a person or the simulation), short (of budget),
-failed."""
+"""How a unit, round or methodology ended: done, waiting (for a person, the simulation), short (of budget), failed."""
 
 Status = Literal["ok", "repaired", "refused", "invalid", "failed"]
 """What became of an item that was asked. `not_reached` is derived at export and never stored."""
@@ -124,10 +123,10 @@ class ServedModel(BaseModel):
     key_variable: str = ""
     temperature: float | None = None
 
-    def label(self, own: str) -> str:
-        """As which its calls are filed and told; with its server where that is another one. `own`: the arm's model."""
+    def label(self, model: str) -> str:
+        """As which its calls are filed and told; with its server where that is another one. `model`: the arm's."""
         host = self.base_url.partition("://")[2].rpartition("@")[2].removesuffix("/v1")
-        return f"{self.model or own} ({host})" if host else self.model or own
+        return f"{self.model or model} ({host})" if host else self.model or model
 
 
 class BlockKey(NamedTuple):

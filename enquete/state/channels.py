@@ -22,8 +22,7 @@ def add_counts(left: Mapping[str, int] | None, right: Mapping[str, int] | None) 
 
 
 def merge_by_id(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Themes, feedback by round, outcomes by methodology: each key has one writer; sorted so that order does not
-    show."""
+    """Themes, feedback by round, outcomes by methodology: each key has one writer; sorted, so that order is lost."""
     return dict(sorted({**(left or {}), **(right or {})}.items()))
 
 

@@ -1,5 +1,4 @@
-"""What is wrong with a value, in words of our own: which argument, what was given, what is taken. No library's
-wording."""
+"""What is wrong with a value, in our own words, not a library's: which argument, what was given, what is taken."""
 
 from __future__ import annotations
 
@@ -53,8 +52,8 @@ def _wanted(error: ErrorDetails, context: Mapping[str, Any]) -> str:
 
 def _of_the_library(error: ErrorDetails) -> str:
     """What nobody has met yet, shortened to what is wanted."""
-    said = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ").partition(",")[0]
-    return said[:1].lower() + said[1:]
+    text = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ").partition(",")[0]
+    return text[:1].lower() + text[1:]
 
 
 WANTED: Mapping[str, str] = {

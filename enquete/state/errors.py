@@ -9,20 +9,20 @@
     │   ├── InstrumentError          a YAML file: file, line, field, value, what would be right
     │   ├── RunMismatch              an unfinished run exists whose fingerprint differs
     │   ├── RunNotFound              no run of that id, token or simulation
-    │   ├── Unfit                    the questions are about something else than the simulation, and nobody said that
-    this is meant │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed ├──
-    RunLocked                    another process drives this run ├── Busy                         a file that others
-    hold did not become free in time; nothing was changed ├── LedgerError                  the run's ledger is damaged,
-    cannot be read, or is of an unknown schema version │   └── DiskFull                 no space is left for it
-    (ledger/drives.py) ├── MemoryFault                  a graph that is to be read or written does not answer;
-    never the end of a run └── ModelError                   a request to a model failed (typed; becomes an answer's
-    status, never a crash)
+    │   ├── Unfit                    the questions are about something else, and nobody said that this is meant
+    │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
+    ├── RunLocked                    another process drives this run
+    ├── Busy                         a file that others hold did not become free in time; nothing was changed
+    ├── LedgerError                  the run's ledger is damaged, cannot be read, or is of an unknown version
+    │   └── DiskFull                 no space is left for it (ledger/drives.py)
+    ├── MemoryFault                  a graph to be read or written does not answer; never the end of a run
+    └── ModelError                   a request to a model failed; becomes an answer's status, never a crash
         ├── ModelUnavailable         time-out, connection, 429 or 5xx that outlived the retries
         ├── ModelRejected            the server refuses the request itself (key, model name, malformed)
         └── ReplayMissing            a replayed run made no such request: instruments, prompts or code have changed
 
-A message names the file, the field or line, the bad value and what would be right. Anything else that is
-raised is a bug: it is recorded with its traceback, leaves its unit without answers, and makes the exit code 1.
+A message names the file, the field or line, the bad value and what would be right. Anything else that is raised is a
+bug: it is recorded with its traceback, leaves its unit without answers, and makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from pydantic import JsonValue
 
 
 class EnqueteError(RuntimeError):  # a RuntimeError, so that the agent server shows its text
-    """Root of the tree. `fact`: what is wrong, without advice that only fits the command line; the message unless
-    given."""
+    """Root of the tree. `fact`: what is wrong, without the command line's advice; the message unless given."""
 
     exit_code = 1
 
@@ -100,8 +99,7 @@ class RunLocked(EnqueteError):
 
 
 class Busy(EnqueteError):
-    """Another process holds what is needed, and did not let go of it in time. Nothing was changed: asking again is
-    safe."""
+    """Another process holds what is needed, and did not let go in time. Nothing was changed: ask again."""
 
 
 class LedgerError(EnqueteError):
@@ -127,9 +125,7 @@ class ModelError(EnqueteError):
         self.sends = sends
         self.timeouts = timeouts
         self.short = False  # given up because the budget had no room for another try
-        self.outage = (
-            False  # the server has been away for longer than the run's patience: nobody's fault, the run pauses
-        )
+        self.outage = False  # the server was away for longer than the run's patience: nobody's fault, the run pauses
         self.broken = 0  # connections that broke after the request was sent: possibly billed as well
 
 
@@ -138,8 +134,7 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRejected(ModelError):
-    """The server refuses the request itself. `fatal`: it would refuse every other one too (wrong key, unknown
-    model)."""
+    """The server refuses the request itself. `fatal`: it would refuse any other too (wrong key, unknown model)."""
 
     def __init__(self, message: str, *, fatal: bool = False, sends: int = 1, timeouts: int = 0):
         super().__init__(message, sends=sends, timeouts=timeouts)

@@ -1,5 +1,4 @@
-"""What methodology code may touch, a `InterviewContext`, and what stands behind it: the metered model and the
-respondent, as protocols."""
+"""What methodology code may touch (`InterviewContext`), and behind it, as protocols, metered model and respondent."""
 
 from __future__ import annotations
 
@@ -49,7 +48,6 @@ class Metered(Protocol):
 
         `offline` answers without a network (synthetic respondent, rule-based interviewer) and is metered by estimate.
         """
-        ...
 
 
 class Respondent(Protocol):
@@ -64,7 +62,6 @@ class Respondent(Protocol):
 
     async def ask(self, who: Participant, block: Block, model: Metered) -> Reply:
         """Exactly one Answer per item when done. Model faults are statuses, bugs raise."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -86,8 +83,7 @@ class InterviewerTask(Generic[ResultT]):
 
 
 class InterviewContext(Protocol):
-    """All that methodology code may touch, bound to run, arm, methodology and phase. It may be started over at any
-    time."""
+    """All that methodology code may touch, bound to run, arm, methodology and phase. It may be begun anew any time."""
 
     run: str
     arm: Arm
@@ -103,7 +99,6 @@ class InterviewContext(Protocol):
 
     def participants(self) -> Sequence[Participant]:
         """Whom this arm asks, in the population's stable order; persona and digest as this arm and phase have them."""
-        ...
 
     def participant(self, participant_id: str) -> Participant: ...
 
@@ -111,32 +106,24 @@ class InterviewContext(Protocol):
 
     def stored(self, key: BlockKey) -> Mapping[str, Answer]:
         """Stored answers of that occasion by item: what a participant said before, to rebuild a conversation from."""
-        ...
 
     async def ask(self, block: Block) -> Reply:
         """Look up, else ask, then commit answers and counters in one transaction. Splits the block when items are asked
         one by one."""
-        ...
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
         """The interviewer's own work, by a model through the same ledger, or by its rule without one."""
-        ...
 
     async def worked(self, task: InterviewerTask[ResultT]) -> tuple[ResultT, str] | Literal["short", "failed"]:
         """The same, and which model did it ("rule" without one)."""
-        ...
 
     async def pin(self, name: str, value: JsonValue) -> JsonValue:
         """First writer wins: themes, feedback, round closed. Returns what is stored."""
-        ...
 
     def pinned(self, name: str, *, arm: str | None = None) -> JsonValue:
         """A pinned value of this methodology and phase (of this arm unless named), or None."""
-        ...
 
     def answers(
         self, *, arm: str, phase: str | None = None, round: int | None = None
     ) -> AsyncIterator[tuple[BlockKey, Answer]]:
-        """Stored answers of this methodology, in a stable order. The arm must be named, so that none leaks into a
-        result."""
-        ...
+        """Stored answers of this methodology, in a stable order. The arm is named, so that none leaks."""

@@ -1,12 +1,11 @@
-"""What a methodology is: a procedure that asks, and a declaration of all that is its own. One folder under graphs/
-each."""
+"""What a methodology is: a procedure that asks, and a declaration of all its own. A folder each under graphs/."""
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -81,8 +80,7 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         yet."""
 
     def units(self, round: int, context: InterviewContext) -> Sequence[str]:
-        """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one
-        another."""
+        """Who owes something in this round, independent of one another: an agent, a conversation, a discussion."""
         return [who.id for who in context.participants()]
 
     def seated(self, context: InterviewContext) -> Sequence[str]:
@@ -228,9 +226,7 @@ class Methodology:
     evaluation: Callable[[], Any]  # its Evaluation (reports/evaluation.py), all that reads answers: imports pandas
     steps: Steps = field(default=Steps())  # of its graph
     probes: tuple[str, ...] = PROBES_OF_CLOSED  # kinds that make sense for it: see nodes/arms.py
-    drafts: Callable[[Any], Mapping[str, str]] | None = (
-        None  # files from a simulation's discourse: see nodes/material.py
-    )
+    drafts: Callable[[Any], Mapping[str, str]] | None = None  # files from a discourse: see nodes/material.py
     offers: Offer | None = None
 
     @cached_property
@@ -272,9 +268,20 @@ async def gather(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         raise
 
 
+@asynccontextmanager
+async def alongside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Within, this goes on; it ends with it."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
 # --- What a methodology offers beside a run: operations that MCP, HTTP, Python and the command line all have, by the
-# same name
-# A methodology gives a tuple of them in `Methodology.offers`. A complete one:
+# same name A methodology gives a tuple of them in `Methodology.offers`. A complete one:
 #
 #     class Asked(BaseModel):
 #         name: Annotated[str, Field(description="whom to greet")]
@@ -345,59 +352,46 @@ class Port(Protocol):
     @property
     def shelf(self) -> str | None:
         """Where files lie that callers may name; None: they may name any."""
-        ...
 
     def model(self) -> str:
         """Of the environment, that would answer where no respondent is named; "" where none would."""
-        ...
 
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:
-        """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun.
-        Raises Busy."""
-        ...
+        """Within, nobody else is within for this folder: what is looked up holds when a run is begun. Raises Busy."""
 
     async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
         """Write a new run of this methodology alone, as `conduct_interviews` takes it. File its token before
         `resume` asks anybody, so that a call that is killed is gone on with. `sim`: an id under the root, or a file
         that the operation wrote. Raises InputError."""
-        ...
 
     async def resume(self, sim: str | Path, token: str, *, in_talk: bool = False, **request: Any) -> StoppedRun:
-        """Drive a run to its end or next stop; one that is driven already, here or elsewhere, is waited for. Raises
-        InputError. in_talk: a person answers one question after another; nothing is written up where it waits for the
-        next."""
-        ...
+        """Drive a run to its end or next stop; one driven already, here or elsewhere, is waited for. Raises InputError.
+        in_talk: a person answers question after question; nothing is written up while it waits for the next."""
 
     async def submit(
         self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
     ) -> None:
         """A person's answers to the form that the run waits with (a participant's, if `who` is named), by item; a text
         is that to all of them. Raises InputError where it waits for none, or an answer is none to its item."""
-        ...
 
     async def pin(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
         """Pin a value of the methodology for the main arm, as its interview context would."""
-        ...
 
     async def work(
         self, sim: str | Path, token: str, name: str, role: Worker, subject: str, data: BaseModel, **request: Any
     ) -> dict[str, JsonValue]:
         """The interviewer's work on what a run holds, by its model through its ledger and budget, or by the role's
         rule; pinned under `name`, with `by`, and not done again. Raises InputError where the budget is short."""
-        ...
 
     async def pause(self, out: str, run: str) -> bool:
         """Whether this process drives the run; then it is told to launch nothing more, and waited for. Raises
         InputError where another process drives it."""
-        ...
 
     def runs(self, out: str) -> Sequence[str]:
         """The runs of a folder, by name."""
-        ...
 
     def look(self, out: str, run: str) -> RunSnapshot:
         """Reads, and touches nothing. Raises LedgerError where the run cannot be read."""
-        ...
 
 
 @dataclass(frozen=True)

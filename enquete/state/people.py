@@ -67,16 +67,16 @@ class PagedPeople(Sequence[Participant]):
 
     def with_id(self, participant_id: str) -> Participant:
         """Raises KeyError."""
-        found = self._find(participant_id)
-        if found is None:
+        who = self._find(participant_id)
+        if who is None:
             raise KeyError(participant_id)
-        return found
+        return who
 
     def changed(self, change: Change) -> PagedPeople:
         """The same agents, each page changed when it is read."""
 
         def find(participant_id: str) -> Participant | None:
-            found = self._find(participant_id)
-            return None if found is None else change([found])[0]
+            who = self._find(participant_id)
+            return None if who is None else change([who])[0]
 
         return PagedPeople(self._length, lambda low, high: change(self._read(low, high)), find)

@@ -69,21 +69,20 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
         return file.read(size)
 
 
-def _regular(found: os.stat_result) -> os.stat_result:
-    if stat.S_ISDIR(found.st_mode):
+def _regular(status: os.stat_result) -> os.stat_result:
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "a folder is there instead of a file")
-    if not stat.S_ISREG(found.st_mode):
-        kind = next((name for is_kind, name in _KINDS if is_kind(found.st_mode)), "something else")
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "something else")
         raise OSError(errno.EINVAL, f"{kind} is there instead of a file")
-    return found
+    return status
 
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f}".removesuffix(".0")
 
 
-# --- JSON that somebody else wrote: whatever is wrong with it is a ValueError, and its values take no more memory
-# than planned
+# --- JSON that somebody else wrote: what is wrong with it is a ValueError, and it takes no more memory than planned
 
 MOST_PARTS = 4_000_000
 """Brackets, braces and commas: each can cost up to 70 bytes of memory as a value, so that a text of some megabytes
@@ -102,8 +101,7 @@ def parse_json(text: str | bytes) -> JsonValue:
     return value
 
 
-# --- What was made of files, kept as long as they stay the same: a table of a large run is parsed once, not for every
-# page
+# --- What was made of files, kept as long as they stay the same: a large run's table is not parsed for every page
 
 T = TypeVar("T")
 Stamp = tuple[tuple[Path, int, int] | None, ...]
@@ -111,8 +109,7 @@ Stamp = tuple[tuple[Path, int, int] | None, ...]
 
 
 class FileCache(Generic[T]):
-    """The last `most` things by key, the longest unused given up first. Safe between threads: one makes, others
-    wait."""
+    """The last `most` things by key, the longest unused given up first. Thread-safe: one makes, others wait."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -156,7 +153,7 @@ def stamp_of(files: Iterable[Path]) -> Stamp:
 
 def _stat(file: Path) -> tuple[Path, int, int] | None:
     try:
-        found = file.stat()
+        stat = file.stat()
     except OSError:
         return None
-    return file, found.st_mtime_ns, found.st_size
+    return file, stat.st_mtime_ns, stat.st_size

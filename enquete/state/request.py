@@ -18,8 +18,7 @@ DEFAULT_CONCURRENCY = 32
 DEFAULT_PATIENCE_S = 180.0
 
 SHIPPED = "shipped"
-"""In place of a file: the pack's instrument, where a re-run would ask the earlier run's own. Also the `source` of one
-asked."""
+"""In place of a file: the pack's instrument, not the earlier run's own in a re-run. Also the `source` of one asked."""
 
 NO_KEY = "-"
 """In place of the variable of a key: the server gets the key that ENQUETE_MODEL_SERVERS names for it, or none."""

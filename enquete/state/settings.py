@@ -60,9 +60,7 @@ class Environment(BaseModel):
     cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
     cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
     local_context: int = Field(DEFAULT_CONTEXT, ge=512, le=1_000_000, validation_alias="ENQUETE_LOCAL_CONTEXT")
-    model_servers: Json[dict[str, str]] = Field(
-        {}, validation_alias="ENQUETE_MODEL_SERVERS"
-    )  # base URL → variable of its key
+    model_servers: Json[dict[str, str]] = Field({}, validation_alias="ENQUETE_MODEL_SERVERS")  # URL → key's variable
     prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
     store: StoreAddress | None = Field(None, validation_alias="ENQUETE_STORE")
     allow_network_drive: bool = Field(False, validation_alias="ENQUETE_ALLOW_NETWORK_DRIVE")

@@ -21,12 +21,11 @@ _ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u2
 def visible(text: str) -> str:
     r"""Control characters, line separators and marks that turn the direction of writing as \u001b: in JSON that is the
     character itself, everywhere else it is what stands there. Tabs and ends of lines stay."""
-    return text if text.isprintable() else _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text if text.isprintable() else _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 EXECUTED = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""A cell that begins with one of these is run as a formula by spreadsheets; the full-width ones in East Asian
-versions."""
+"""A cell beginning so is run as a formula by spreadsheets; the full-width ones in East Asian versions."""
 UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 """Unicode categories of control, format and space characters: spreadsheets drop some of them before they look."""
 
@@ -58,7 +57,7 @@ def authorship(
 
 def warning(respondents: Collection[str], language: Language = SOURCE) -> str | None:
     """None where models or persons gave all of the answers."""
-    computed = [one == "synthetic" for one in respondents]
+    computed = [kind == "synthetic" for kind in respondents]
     if not any(computed):
         return None
     return tell(SYNTHETIC if all(computed) else SOME_SYNTHETIC, language)

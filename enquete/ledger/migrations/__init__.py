@@ -15,8 +15,7 @@ from enquete.ledger.versions import VERSION
 
 
 def migrate(dialect: str, connection: Any, stored: str) -> None:
-    """From the `stored` version to today's, all steps in one transaction. connection: of the database's driver, in no
-    transaction."""
+    """From the `stored` version to today's, all in one transaction. connection: the driver's, in no transaction."""
     script = ScriptDirectory(str(Path(__file__).parent))
     started = f"{int(stored):04}"
     steps = script._upgrade_revs
