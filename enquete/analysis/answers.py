@@ -107,8 +107,8 @@ def aligned(tables: Sequence[Answers]) -> Aligned:
 
 def balanced_families(answers: Answers) -> dict[str, tuple[Flags, Flags]]:
     """Forward and reversed items of the families that have both."""
-    own = {str(name): answers.families == name for name in sorted(set(answers.families))}
-    sides = {name: (items & ~answers.reverse, items & answers.reverse) for name, items in own.items()}
+    members = {str(name): answers.families == name for name in sorted(set(answers.families))}
+    sides = {name: (items & ~answers.reverse, items & answers.reverse) for name, items in members.items()}
     return {name: (forward, turned) for name, (forward, turned) in sides.items() if forward.any() and turned.any()}
 
 
@@ -149,7 +149,7 @@ class _AnswerRows:
         return self if kept.all() else self.taking(kept)
 
     def taking(self, kept: Flags | Codes) -> _AnswerRows:
-        return _AnswerRows(*(getattr(self, one.name)[kept] for one in fields(self)))
+        return _AnswerRows(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     def refuse(self, wrong: Flags, problem: str, column: str = "") -> None:
         """ValueError about the first row that is wrong."""

@@ -119,7 +119,7 @@ def walsh_averages(u: Floats, count: NDArray[np.int64], places: Sequence[int]) -
         walsh = (u[i] + u[j]) / 2
         order = np.argsort(walsh, kind="stable")
         weight = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])[order]
-        return [float(one) for one in walsh[order][np.searchsorted(np.cumsum(weight), places)]]
+        return [float(average) for average in walsh[order][np.searchsorted(np.cumsum(weight), places)]]
     below = np.concatenate([[0], np.cumsum(count)])
 
     def reached(t: float) -> int:
@@ -316,9 +316,9 @@ def retest_reliability(first: pd.Series[float], repeat: pd.Series[float]) -> Rel
         return Reliability(None, "retest", n, n_missing, "fewer than 3 agents were asked twice")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return Reliability(None, "retest", n, n_missing, "no variation between agents")
-    found = scipy.stats.pearsonr(a, b)
-    low, high = found.confidence_interval(LEVEL) if n > 3 else (None, None)
-    return Reliability(float(np.clip(found.statistic, -1, 1)), "retest", n, n_missing, "", low, high)
+    correlation = scipy.stats.pearsonr(a, b)
+    low, high = correlation.confidence_interval(LEVEL) if n > 3 else (None, None)
+    return Reliability(float(np.clip(correlation.statistic, -1, 1)), "retest", n, n_missing, "", low, high)
 
 
 def reliable_change(
@@ -352,16 +352,16 @@ def reliable_change(
     return ReliableChange(n, n_missing, sd, known, error, rci, up, down, n - up - down, "", limit, *ends)
 
 
-def beyond(before: pd.Series[float], after: pd.Series[float], found: ReliableChange) -> pd.Series[float]:
+def beyond(before: pd.Series[float], after: pd.Series[float], change: ReliableChange) -> pd.Series[float]:
     """1 for each agent whose change lies beyond the limits of `found`, else 0; NaN without a pair, or without limits.
 
     before, after: a score by participant of any arm, in the unit of the scores that `found` was made from.
     Raises ValueError for a doubled participant.
     """
     x, y = joined_scores(before, after, NAMES)
-    if found.standard_error is None or found.limit is None:
+    if change.standard_error is None or change.limit is None:
         return (y - x) * np.nan
-    outside = (y - x).abs().gt(found.limit * found.standard_error).astype(float)
+    outside = (y - x).abs().gt(change.limit * change.standard_error).astype(float)
     return outside.where(x.notna() & y.notna())
 
 

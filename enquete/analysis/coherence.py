@@ -63,12 +63,12 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
     level_free = centred_agents(x - x.mean(axis=0))
     if float((level_free**2).sum()) < 1e-9:
         return judged("coherence", 0.0, counts, ruling=Ruling("bad", "no_more_than_chance"))
-    found = mean_squared_correlation(level_free)
+    observed = mean_squared_correlation(level_free)
     null = np.array([mean_squared_correlation(centred_agents(permuted(level_free, rng))) for _ in range(DRAWS)])
-    beyond, error, p = found - float(null.mean()), float(null.std(ddof=1)), exceeded(found, null)
+    beyond, error, p = observed - float(null.mean()), float(null.std(ddof=1)), exceeded(observed, null)
     shared, shared_error = profiles_alike(x)
     detail: Detail = {
-        "mean_squared_r": found,
+        "mean_squared_r": observed,
         "by_chance": float(null.mean()),
         "p": p,
         "agents_drawn": len(x),
@@ -139,9 +139,9 @@ def _short(name: str, counts: Mapping[str, int]) -> str:
     return next((f"{TOO_FEW}{unit}" for unit, least in THRESHOLDS[name].least.items() if counts[unit] < least), "")
 
 
-def exceeded(found: float, null: Floats) -> float:
+def exceeded(observed: float, null: Floats) -> float:
     """Monte-Carlo p, (1 + draws at or above)/(1 + draws). Source: Davison & Hinkley 1997, ch. 4."""
-    return float((1 + (null >= found - 1e-12).sum()) / (1 + null.size))
+    return float((1 + (null >= observed - 1e-12).sum()) / (1 + null.size))
 
 
 def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = False, sure: bool = True) -> Ruling:
@@ -162,7 +162,7 @@ def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = Fa
 def family_alpha(answers: Answers, *, seed: int = 0) -> Diagnostic:
     """Median over families of Cronbach's α of their rekeyed items; families of fewer than three items are left out."""
     members = {str(name): answers.families == name for name in sorted(set(answers.families)) if name}
-    large = {name: own for name, own in members.items() if own.sum() >= LEAST_IN_FAMILY}
+    large = {name: items for name, items in members.items() if items.sum() >= LEAST_IN_FAMILY}
     x = answers.rekeyed
     alphas = _alphas(x, large)
     counts = {"agents": int((~np.isnan(x)).any(axis=1).sum()), "families": len(alphas)}
@@ -206,8 +206,8 @@ def reversed_items(answers: Answers, *, seed: int = 0) -> Diagnostic:
 
 
 def _alphas(x: Floats, families: Mapping[str, Flags]) -> dict[str, float]:
-    found = {name: cronbach(x[:, own]) for name, own in families.items()}
-    return {name: alpha for name, alpha in found.items() if alpha is not None}
+    alphas = {name: cronbach(x[:, items]) for name, items in families.items()}
+    return {name: alpha for name, alpha in alphas.items() if alpha is not None}
 
 
 def cronbach(x: Floats) -> float | None:
@@ -270,7 +270,7 @@ def order_smoothness(answers: Answers, *, seed: int = 0) -> Diagnostic:
     if shown is None or not kept.any():
         why_not = "position_unclear" if answers.items.size and kept.any() else ""
         return judged("order_smoothness", None, {"agents": int(kept.sum()), "items": 0}, why_not=why_not)
-    order, block = (one[kept] for one in shown)
+    order, block = (codes[kept] for codes in shown)
     pairs = (block[:, 1:] == block[:, :-1]) & (block[:, 1:] >= 0)
     x = filled(answers.centred)
     counts = {"agents": len(x), "items": _most_at_once(block)}
@@ -283,14 +283,14 @@ def order_smoothness(answers: Answers, *, seed: int = 0) -> Diagnostic:
         drawn = rng.permutation(len(x))[:MOST_AGENTS]
         x, order, pairs = x[drawn], order[drawn], pairs[drawn]
     centred = x - x.mean(axis=1, keepdims=True), x - x.mean(axis=0)
-    if min(float((one**2).sum()) for one in centred) < 1e-9:
+    if min(float((e**2).sum()) for e in centred) < 1e-9:
         return judged("order_smoothness", None, counts, why_not="no_variation")
     item_blocks = answers.block.max(axis=0)
     relabelled = [np.arange(x.shape[1]), *(_within(item_blocks, rng) for _ in range(DRAWS))]
     relations = _relations(answers, item_blocks)
-    found = [_neighbours(one, order, pairs, relations, relabelled) for one in centred]
-    value = min(float(one[0] - one[1:].mean()) for one in found)
-    p = max(exceeded(float(one[0]), one[1:]) for one in found)
+    smoothness = [_neighbours(e, order, pairs, relations, relabelled) for e in centred]
+    value = min(float(r[0] - r[1:].mean()) for r in smoothness)
+    p = max(exceeded(float(r[0]), r[1:]) for r in smoothness)
     detail: Detail = {"p": p, "own_orders": _own(order), "agents_drawn": len(x)}
     return judged("order_smoothness", value, counts, detail=detail, benchmark=0.0, ruling=_ruling(value, p, len(x)))
 
@@ -303,7 +303,7 @@ def _ruling(value: float, p: float, agents: int) -> Ruling:
 
 
 def _most_at_once(block: Codes) -> int:
-    return max((n for row in block for one, n in Counter(row.tolist()).items() if one >= 0), default=0)
+    return max((n for row in block for code, n in Counter(row.tolist()).items() if code >= 0), default=0)
 
 
 def _own(order: Codes) -> bool:
@@ -447,21 +447,22 @@ def straightlining(answers: Answers) -> Diagnostic:
     once."""
     runs = longest_runs(answers)
     why_not = "position_unclear" if runs is None and answers.items.size else ""
-    found = runs[runs["n_items"] >= THRESHOLDS["straightlining"].least["items"]] if runs is not None else pd.DataFrame()
-    counts = {"agents": len(found), "items": int(runs["n_items"].max()) if runs is not None and len(runs) else 0}
-    if why_not or not len(found):
-        short = "" if counts["items"] >= THRESHOLDS["straightlining"].least["items"] else "too_few_items"
+    least = THRESHOLDS["straightlining"].least["items"]
+    agents = runs[runs["n_items"] >= least] if runs is not None else pd.DataFrame()
+    counts = {"agents": len(agents), "items": int(runs["n_items"].max()) if runs is not None and len(runs) else 0}
+    if why_not or not len(agents):
+        short = "" if counts["items"] >= least else "too_few_items"
         return judged("straightlining", None, counts, why_not=why_not or short)
-    flagged = found[found["run"] > found["n_items"].map(longest_allowed)]
+    flagged = agents[agents["run"] > agents["n_items"].map(longest_allowed)]
     detail: Detail = {
-        "longest": int(found["run"].max()),
-        "mean_longest": float(found["run"].mean()),
+        "longest": int(agents["run"].max()),
+        "mean_longest": float(agents["run"].mean()),
         "n_flagged": len(flagged),
         "agents_flagged": [str(name) for name in flagged.index[:MOST_STYLES_NAMED]],
         "limit": longest_allowed(counts["items"]),
     }
-    ruling = surely_above("straightlining", len(flagged), len(found))
-    return judged("straightlining", len(flagged) / len(found), counts, detail=detail, ruling=ruling)
+    ruling = surely_above("straightlining", len(flagged), len(agents))
+    return judged("straightlining", len(flagged) / len(agents), counts, detail=detail, ruling=ruling)
 
 
 def surely_above(name: str, hits: int, n: int) -> Ruling:

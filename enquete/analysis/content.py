@@ -169,6 +169,6 @@ def _is_foreign(text: str, words: Sequence[str], language: str) -> bool:
         return True
     if len(words) < LEAST_WORDS:
         return False
-    own = sum(word in _FUNCTION_WORDS[language] for word in words)
+    in_language = sum(word in _FUNCTION_WORDS[language] for word in words)
     other = max(sum(word in known for word in words) for name, known in _FUNCTION_WORDS.items() if name != language)
-    return other > 2 * own or (own < len(words) / 16 and 4 * text.count(",") < len(words))
+    return other > 2 * in_language or (in_language < len(words) / 16 and 4 * text.count(",") < len(words))

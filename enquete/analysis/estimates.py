@@ -47,8 +47,8 @@ def joined(
     for name, table in zip(names, (first, second), strict=True):
         require_unique(table, name)
     rows, items = first.index.union(second.index), list(dict.fromkeys([*first.columns, *second.columns]))
-    one, other = (table.reindex(index=rows, columns=items).astype(float) for table in (first, second))
-    return one, other
+    x, y = (table.reindex(index=rows, columns=items).astype(float) for table in (first, second))
+    return x, y
 
 
 def joined_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -> tuple[pd.Series, pd.Series]:

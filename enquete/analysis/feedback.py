@@ -88,26 +88,26 @@ def drawn_toward(
             frequencies(table[item], *scales[item])
     low = np.array([scales[item][0] for item in x.columns], dtype=np.float64)
     points = max((scales[item][1] - scales[item][0] + 1 for item in x.columns), default=0)
-    one, other = ((table.to_numpy(dtype=np.float64) - low) for table in (x, y))
-    both = ~(np.isnan(one) | np.isnan(other))
-    both &= [_has_middle(one[both[:, j], j], other[both[:, j], j], points) for j in range(x.shape[1])]
+    start, end = ((table.to_numpy(dtype=np.float64) - low) for table in (x, y))
+    both = ~(np.isnan(start) | np.isnan(end))
+    both &= [_has_middle(start[both[:, j], j], end[both[:, j], j], points) for j in range(x.shape[1])]
     items = int(both.any(axis=0).sum())
     has_partner = both.any(axis=1)
-    n, changed = int(has_partner.sum()), int((both & (one != other)).any(axis=1).sum())
+    n, changed = int(has_partner.sum()), int((both & (start != end)).any(axis=1).sum())
     if n == 0:
         return Drawn(0, len(x), 0, 0, None, None, None, None, None, None, None, "untestable", 0)
-    panel = _RatingCounts(one, other, both, points)
+    panel = _RatingCounts(start, end, both, points)
     medians = panel.medians(panel.counts(np.ones((1, len(x)))))[0]
-    own = np.take_along_axis(medians, np.where(both, one, 0).astype(int).T, axis=1).T
+    targets = np.take_along_axis(medians, np.where(both, start, 0).astype(int).T, axis=1).T
     with np.errstate(invalid="ignore"):
-        before, after = (np.where(both, np.abs(table - own), np.nan) for table in (one, other))
+        before, after = (np.where(both, np.abs(table - targets), np.nan) for table in (start, end))
     usable = ~np.isnan(before)
     if not usable.any():
         return Drawn(n, len(x), items, changed, None, None, None, None, None, None, None, "untestable", 0)
     by_agent = [float(np.mean((b - a)[u])) for b, a, u in zip(before, after, usable, strict=True) if u.any()]
     reach = _reach(by_agent)
     estimate = float((before - after)[usable].mean())
-    specific = None if items == 1 else estimate - _elsewhere(one, other, usable)
+    specific = None if items == 1 else estimate - _elsewhere(start, end, usable)
     most = min(draws, max(FIRST, WORK // (x.shape[1] * points**2)))
     p, drawn = _p(panel, estimate, most, seed) if changed else (None, 0)
     movement: Movement = "unmoved"
@@ -141,12 +141,12 @@ class _RatingCounts:
     """Ratings as counts: what exchanging the rounds of some agents (−1 among ±1) does to them is linear in the
     signs."""
 
-    def __init__(self, one: Floats, other: Floats, both: NDArray[np.bool_], points: int) -> None:
-        n, items = one.shape
+    def __init__(self, start: Floats, end: Floats, both: NDArray[np.bool_], points: int) -> None:
+        n, items = start.shape
         self.shape = (items, points)
         # Sums of halves are exact in four bytes for 16 million agents, in whatever order they are added.
         at = np.eye(points + 1, dtype=np.float32)[:, :points]  # the last row: missing
-        x, y = (at[np.where(np.isnan(table), points, table).astype(int)] for table in (one, other))
+        x, y = (at[np.where(np.isnan(table), points, table).astype(int)] for table in (start, end))
         x_paired, y_paired = x * both[:, :, None], y * both[:, :, None]
         self.unpaired = (x - x_paired).sum(axis=0).ravel()
         self.sum, self.difference = _halves(x_paired.reshape(n, -1), y_paired.reshape(n, -1))
@@ -156,8 +156,8 @@ class _RatingCounts:
 
     def counts(self, signs: Floats) -> Floats:
         """First ratings: exchanges × items × points."""
-        found = self.unpaired + self.sum + signs.astype(np.float32) @ self.difference
-        return np.asarray(found, dtype=np.float64).reshape(-1, *self.shape)
+        sums = self.unpaired + self.sum + signs.astype(np.float32) @ self.difference
+        return np.asarray(sums, dtype=np.float64).reshape(-1, *self.shape)
 
     def medians(self, counts: Floats) -> Floats:
         """Exchanges × items × points: the median of the others, for an agent who gave that rating; NaN without
@@ -179,12 +179,12 @@ class _RatingCounts:
         return np.asarray((pairs * np.where(there, gained, 0.0)).sum(axis=(1, 2, 3)) / total)
 
 
-def _elsewhere(one: Floats, other: Floats, usable: NDArray[np.bool_]) -> float:
+def _elsewhere(start: Floats, end: Floats, usable: NDArray[np.bool_]) -> float:
     """How much nearer the ratings came, on average, to the first medians of the other items."""
-    middle = np.array([np.median(known(column)) if known(column).size else np.nan for column in one.T])
+    middle = np.array([np.median(known(column)) if known(column).size else np.nan for column in start.T])
     gained = []
-    for item in range(one.shape[1]):
-        x, y = (table[usable[:, item], item][:, None] for table in (one, other))
+    for item in range(start.shape[1]):
+        x, y = (table[usable[:, item], item][:, None] for table in (start, end))
         targets = known(np.delete(middle, item))
         gained.append((np.abs(x - targets) - np.abs(y - targets)).mean(axis=1) if targets.size else np.zeros(len(x)))
     return float(np.concatenate(gained).mean())
@@ -202,9 +202,9 @@ def _p(panel: _RatingCounts, estimate: float, draws: int, seed: int) -> tuple[fl
     step = min(FIRST, max(1, HELD // (panel.shape[0] * panel.shape[1] ** 2)), max(1, SIGNS // agents))
     while drawn < draws:
         count = min(step, draws - drawn, FIRST - drawn if drawn < FIRST else step)
-        found = panel.nearer(rng.choice([-1.0, 1.0], size=(count, agents)))
-        above += int((found >= estimate - TIED).sum())
-        below += int((found <= estimate + TIED).sum())
+        exchanged = panel.nearer(rng.choice([-1.0, 1.0], size=(count, agents)))
+        above += int((exchanged >= estimate - TIED).sum())
+        below += int((exchanged <= estimate + TIED).sum())
         drawn += count
         if drawn == FIRST and 2 * (min(above, below) + 1) > NEAR * (drawn + 1):
             break

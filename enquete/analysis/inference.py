@@ -66,7 +66,7 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
     rows = full[np.ix_((full != 0).any(axis=1), tested)] / np.sqrt(squares[tested])
     z = rows.sum(axis=0)
     p, adjusted, test = _sign_flips(rows, z, draws, seed) if tested.size else (z, z, "none")
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "n": n,
             "n_missing": len(d) - n,
@@ -80,9 +80,9 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
         },
         index=changes.columns,
     )
-    found.loc[changes.columns[tested], ["statistic", "p", "p_adjusted"]] = np.column_stack([z, p, adjusted])
-    found.loc[changes.columns[tested], "test"] = test
-    return found
+    table.loc[changes.columns[tested], ["statistic", "p", "p_adjusted"]] = np.column_stack([z, p, adjusted])
+    table.loc[changes.columns[tested], "test"] = test
+    return table
 
 
 def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats, Floats, str]:
@@ -97,9 +97,9 @@ def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats,
         beside += (np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1] >= reached).sum(axis=0)
         total += len(flips)
     exact = agents <= ALL_UP_TO
-    own, joint = (count / total if exact else (count + 1) / (total + 1) for count in (alone, beside))
+    single, joint = (count / total if exact else (count + 1) / (total + 1) for count in (alone, beside))
     p, adjusted = np.empty(items), np.empty(items)
-    p[order], adjusted[order] = own, np.maximum.accumulate(joint)
+    p[order], adjusted[order] = single, np.maximum.accumulate(joint)
     return p, adjusted, "all sign flips" if exact else "random sign flips"
 
 
@@ -282,17 +282,17 @@ def over_questions(
     outside = p[(p < 0) | (p > 1)]
     if len(outside):
         raise ValueError(f"a p-value lies between 0 and 1; {outside.iloc[0]} was given")
-    own = {str(name): rows.dropna() for name, rows in p.groupby(question, sort=False) if rows.notna().any()}
-    own = {n: rows if n in given else pd.Series(holm(rows.tolist()), rows.index) for n, rows in own.items()}
-    waits = {name: first for name, first in (after or {}).items() if name in own and first in own}
-    share = {name: 1 / (len(own) - len(waits)) for name in own if name not in waits}
+    tested = {str(name): rows.dropna() for name, rows in p.groupby(question, sort=False) if rows.notna().any()}
+    by_question = {n: rows if n in given else pd.Series(holm(rows.tolist()), rows.index) for n, rows in tested.items()}
+    waits = {name: first for name, first in (after or {}).items() if name in by_question and first in by_question}
+    share = {name: 1 / (len(by_question) - len(waits)) for name in by_question if name not in waits}
     adjusted: pd.Series[float] = pd.Series(float("nan"), index=p.index, name="p_adjusted")
     reached = 0.0
     while share:
-        name = min(share, key=lambda one: float(own[one].min()) / share[one])
+        name = min(share, key=lambda n: float(by_question[n].min()) / share[n])
         left = share.pop(name)
-        reached = max(reached, min(1.0, float(own[name].min()) / left))
-        adjusted.loc[own[name].index] = (own[name] / left).clip(reached, 1.0).to_numpy()
-        heirs = [one for one, first in waits.items() if first == name] or list(share)
+        reached = max(reached, min(1.0, float(by_question[name].min()) / left))
+        adjusted.loc[by_question[name].index] = (by_question[name] / left).clip(reached, 1.0).to_numpy()
+        heirs = [waiting for waiting, first in waits.items() if first == name] or list(share)
         share |= {heir: share.get(heir, 0.0) + left / len(heirs) for heir in heirs}
     return adjusted

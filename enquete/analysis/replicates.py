@@ -72,8 +72,8 @@ def judge_claim(claimed: Hashable, further: Sequence[Hashable | None], *, indepe
     """
     if claimed is None:
         raise ValueError("claimed must be what the main arm says; None says nothing that could be judged")
-    said = [one for one in further if one is not None]
-    n, n_missing, agreeing = len(said), len(further) - len(said), sum(one == claimed for one in said)
+    claims = [claim for claim in further if claim is not None]
+    n, n_missing, agreeing = len(claims), len(further) - len(claims), sum(claim == claimed for claim in claims)
     if not n:
         return Replicated(0, n_missing, 0, "not judged", None, None, "no further run says anything about it")
     if not independent:
@@ -243,18 +243,18 @@ def _components(
 ) -> tuple[Component, ...]:  # fmt: skip
     raw = {effect: float(value) for effect, value in zip([*kept, ()], estimates, strict=True)}
     total = sum(max(value, 0.0) for value in raw.values())
-    found = []
+    components = []
     for effect in (*effects, ()):
         levels = codes.levels(effect) if effect else 0
         if effect in dropped:
-            found.append(Component(_named(effect), levels, None, None, None, dropped[effect]))
+            components.append(Component(_named(effect), levels, None, None, None, dropped[effect]))
             continue
         variance = max(raw[effect], 0.0)
         note = "negative estimate set to 0" if raw[effect] < -1e-12 * total else ""  # below that it is rounding
-        found.append(
+        components.append(
             Component(_named(effect), levels, variance, variance / total if total else None, raw[effect], note)
         )
-    return tuple(found)
+    return tuple(components)
 
 
 def _named(effect: Effect) -> str:

@@ -64,10 +64,10 @@ def stages(n: int) -> list[str]:
 def on_scale(scale: Scale, share: float) -> str:
     """The colour at a share between 0 and 1 of a scale, #rrggbb."""
     share = min(1.0, max(0.0, share))
-    for (start, one), (end, other) in pairwise(scale):
+    for (start, first), (end, second) in pairwise(scale):
         if share <= end:
             part = (share - start) / (end - start)
-            mixed = (round(a + part * (b - a)) for a, b in zip(_rgb(one), _rgb(other), strict=True))
+            mixed = (round(a + part * (b - a)) for a, b in zip(_rgb(first), _rgb(second), strict=True))
             return "#" + "".join(f"{each:02x}" for each in mixed)
     return scale[-1][1]
 
@@ -91,8 +91,8 @@ SIZE = 12
 class _Widths(dict[str, float]):
     """By the size of the text. What is not in it is measured when it is first met."""
 
-    def __missing__(self, one: str) -> float:
-        return self.setdefault(one, _CAPITAL if one.isupper() else _OTHER)
+    def __missing__(self, character: str) -> float:
+        return self.setdefault(character, _CAPITAL if character.isupper() else _OTHER)
 
 
 _WIDTHS = _Widths(
@@ -278,11 +278,11 @@ class ChartData:
 
     def _with_words(self, table: Table, raw: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
         frame = self.results.labelled(table, raw)
-        own = {one.name for one in table.stored}
+        stored = {column.name for column in table.stored}
         if told:
             columns = [table.column(name) for name in told]
             frame["told"] = [self._told(columns, row) for row in dictionaries(raw)]
-        if own & {"item", "items", "participant"}:
+        if stored & {"item", "items", "participant"}:
             frame["link"] = [self._link(row) for row in dictionaries(raw)]
         return frame.reset_index(drop=True)
 
@@ -290,8 +290,8 @@ class ChartData:
         """Names and words as they are, everything else with its label."""
         cells = ((column, self.results.cell(column, row)) for column in columns)
         return " · ".join(
-            cell if one.format in ("reference", "code", "text") else f"{self.results.label(one)} {cell}"
-            for one, cell in cells
+            cell if column.format in ("reference", "code", "text") else f"{self.results.label(column)} {cell}"
+            for column, cell in cells
         )
 
     def _link(self, row: Mapping[str, Any]) -> str | None:
@@ -370,15 +370,15 @@ class ChartData:
         ids = _ids(frame, column)
         named = dict(zip(frame[ids], frame[column].astype(str), strict=True))
         lines = {}
-        for one, name in named.items():
-            after = f"\u00a0\u00a0{more[one]}" if more and one in more else ""
-            lines[one] = broken(name, px - width(after), most) or [MISSING]
-            lines[one][-1] += after
+        for key, name in named.items():
+            after = f"\u00a0\u00a0{more[key]}" if more and key in more else ""
+            lines[key] = broken(name, px - width(after), most) or [MISSING]
+            lines[key][-1] += after
         up = {"value": 0, "condition": [
-            {"test": f"indexof({json.dumps(own)}, toString(datum.value)) >= 0", "value": -LINE / 2 * further}
-            for further in range(1, most) if (own := [str(one) for one in lines if len(lines[one]) == further + 1])
+            {"test": f"indexof({json.dumps(keys)}, toString(datum.value)) >= 0", "value": -LINE / 2 * further}
+            for further in range(1, most) if (keys := [str(key) for key in lines if len(lines[key]) == further + 1])
         ]}  # fmt: skip
-        room = max(width(line, SIZE - 1) for own in lines.values() for line in own) * WIDER
+        room = max(width(line, SIZE - 1) for parts in lines.values() for line in parts) * WIDER
         axis = alt.Axis(title=None, labelExpr=worded(lines), labelOffset=up, minExtent=int(room))
         return alt.Y(f"{ids}:N", scale=alt.Scale(domain=list(named)), axis=axis)
 
@@ -473,7 +473,7 @@ def by_group(data: ChartData, everybody: pd.DataFrame, groups: pd.DataFrame, px:
 def group_heads(data: ChartData, cells: pd.DataFrame, px: float) -> alt.X:
     """Columns of a matrix, a group each with its agents."""
     words = dict(zip(cells["group_id"], cells["group"], strict=True))
-    sizes = {one: f"({data.count(n)})" for one, n in cells.groupby("group_id")["n"].max().items()}
+    sizes = {group: f"({data.count(n)})" for group, n in cells.groupby("group_id")["n"].max().items()}
     return alt.X("group_id:N", title=None, sort=list(words), axis=heads(words, px, sizes))
 
 
@@ -481,12 +481,12 @@ def heads(words: Mapping[Any, str], px: float, after: Mapping[Any, str] | None =
     """Names of columns above them: in lines, or turned where they cannot be read beside one another. after: what stands
     behind each."""
     behind = after or dict.fromkeys(words, "")
-    lines = {one: [*broken(word, px / len(words) - 4, 3), *filter(None, [behind[one]])] for one, word in words.items()}
+    lines = {key: [*broken(word, px / len(words) - 4, 3), *filter(None, [behind[key]])] for key, word in words.items()}
     angle = 0
-    if any("…" in line for own in lines.values() for line in own):
-        angle, lines = -90, {one: broken(f"{word} {behind[one]}", 230, 1) for one, word in words.items()}
+    if any("…" in line for parts in lines.values() for line in parts):
+        angle, lines = -90, {key: broken(f"{word} {behind[key]}", 230, 1) for key, word in words.items()}
     most = max(map(len, lines.values()))
-    told = worded({one: [*[""] * (most - len(own)), *own] for one, own in lines.items()})
+    told = worded({key: [*[""] * (most - len(parts)), *parts] for key, parts in lines.items()})
     down = 6 + LINE * (most - 1)  # lines go down from there
     return alt.Axis(orient="top", labelAngle=angle, labelExpr=told, labelPadding=down)
 
@@ -507,16 +507,16 @@ def matrix(
     Coloured by `shade`, where the cells have it, on a scale from low to high.
     """
     language, shown = data.results.language, cells["mean"].round(1) + 0.0
-    said = [f"{'+' if low < 0 < mean else ''}{number(mean, language, 1)}" for mean in shown]
+    texts = [f"{'+' if low < 0 < mean else ''}{number(mean, language, 1)}" for mean in shown]
     x = group_heads(data, cells, px)
     if not headed:
         x["axis"] = None
-    base = data.chart(cells.assign(mean=shown, said=said)).encode(x=x, y=y)
+    base = data.chart(cells.assign(mean=shown, said=texts)).encode(x=x, y=y)
     return heat(base, "shade" if "shade" in cells else "mean", low, high, "said", title).properties(width=int(px))
 
 
-def heat(base: alt.Chart, value: str, low: float, high: float, said: str, title: str) -> alt.LayerChart:
-    """Cells of a matrix, orange at `low`, white between and blue at `high`, and in each its text, the column `said`."""
+def heat(base: alt.Chart, value: str, low: float, high: float, label: str, title: str) -> alt.LayerChart:
+    """Cells of a matrix, orange at `low`, white between, blue at `high`, and in each its text, the column `label`."""
     scale = alt.Scale(
         domain=[low + (high - low) * stop for stop, _ in DIVERGING],
         range=[colour for _, colour in DIVERGING],
@@ -529,12 +529,12 @@ def heat(base: alt.Chart, value: str, low: float, high: float, said: str, title:
             title=title, values=[low, (low + high) / 2, high], gradientLength=160, titleFontWeight="normal"
         ),
     )
-    own = base.transform_filter(f"isValid(datum.{value})")
+    valid = base.transform_filter(f"isValid(datum.{value})")
     part = f"(datum.{value} - {low}) / {high - low}"
     dark, pale = readable_on(DIVERGING[2][1]), readable_on(DIVERGING[0][1])
     ink = alt.condition(f"{part} < {ENDS[0]} || {part} > {ENDS[1]}", alt.value(pale), alt.value(dark))
-    cells, texts = own.mark_rect(stroke=PAPER).encode(color=colour), own.mark_text().encode(text=f"{said}:N", color=ink)
-    return alt.LayerChart(layer=[cells, texts])
+    texts = valid.mark_text().encode(text=f"{label}:N", color=ink)
+    return alt.LayerChart(layer=[valid.mark_rect(stroke=PAPER).encode(color=colour), texts])
 
 
 def worded(lines: Mapping[Any, Sequence[str]]) -> str:
@@ -613,8 +613,9 @@ class Picture:
 
     def _with_ids(self, drawn: str) -> str:
         """Two pictures in one page must not share ids; Vega counts on through all that a process draws."""
-        known = {one: str(n) for n, one in enumerate(dict.fromkeys(found[2] for found in _ID.finditer(drawn)), start=1)}
-        return _ID.sub(lambda found: f"{found[1]}{self.stem}-{known[found[2]]}", drawn)
+        ids = dict.fromkeys(match[2] for match in _ID.finditer(drawn))
+        known = {name: str(n) for n, name in enumerate(ids, start=1)}
+        return _ID.sub(lambda match: f"{match[1]}{self.stem}-{known[match[2]]}", drawn)
 
     @cached_property
     def _rendered(self) -> str:
@@ -632,9 +633,9 @@ class Picture:
     @property
     def size(self) -> tuple[float, float]:
         """px across and down."""
-        found = _SIZE.search(self._rendered)
-        assert found is not None
-        return float(found[1]), float(found[2])
+        match = _SIZE.search(self._rendered)
+        assert match is not None
+        return float(match[1]), float(match[2])
 
     def png(self, scale: float = SCALE) -> bytes:
         return bytes(vl_convert.svg_to_png(self.svg(), scale=scale))
@@ -704,9 +705,9 @@ def _picture(results: Results, chart: Chart, name: str, footer: str) -> Picture 
     if chosen.empty or any(tables[name].empty for name in chart.needs):
         return None
     row = {**results.facts, **next(iter(dictionaries(chosen.head(1))))}
-    known = {**results.presentation.facts, **{one.name: one for one in first.columns}}
-    title, said = (results.fill(text, row, known, markdown=False) for text in (chart.title, chart.alt))
-    return Picture(name, title, said, chart.at, footer, partial(_spec, results, chart))
+    known = {**results.presentation.facts, **{column.name: column for column in first.columns}}
+    title, sentence = (results.fill(text, row, known, markdown=False) for text in (chart.title, chart.alt))
+    return Picture(name, title, sentence, chart.at, footer, partial(_spec, results, chart))
 
 
 def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
@@ -730,8 +731,8 @@ def _function(chart: Chart) -> Callable[[ChartData], alt.TopLevelMixin]:
     if not isinstance(chart.draw, str):
         return chart.draw
     module, _, name = chart.draw.partition(":")
-    found: Callable[[ChartData], alt.TopLevelMixin] = getattr(importlib.import_module(module), name)
-    return found
+    function: Callable[[ChartData], alt.TopLevelMixin] = getattr(importlib.import_module(module), name)
+    return function
 
 
 def number_format(language: str) -> Mapping[str, Any]:
@@ -766,22 +767,22 @@ def _tidied(drawn: str) -> str:
     """Without Vega's empty marks and roles in English; a mark's text where browsers show it, coordinates to a hundredth
     of a px."""
     drawn = re.sub(
-        r'<g[^>]* aria-label="[^"]*"[^>]*>', lambda found: re.sub(r' aria-label="[^"]*"', "", found[0]), drawn
+        r'<g[^>]* aria-label="[^"]*"[^>]*>', lambda match: re.sub(r' aria-label="[^"]*"', "", match[0]), drawn
     )
     drawn = _MARK.sub(_titled, _NOTHING.sub("", drawn))
-    return _LONG.sub(lambda found: found[1] + _DECIMALS.sub(r"\1", found[2]), drawn)
+    return _LONG.sub(lambda match: match[1] + _DECIMALS.sub(r"\1", match[2]), drawn)
 
 
-def _titled(found: re.Match[str]) -> str:
-    name, _, told, rest, _, inside = found.groups()
+def _titled(match: re.Match[str]) -> str:
+    name, _, told, rest, _, inside = match.groups()
     return f"<{name}{rest}><title>{told}</title>{inside or ''}</{name}>"
 
 
-def _linked(href: Href, found: re.Match[str]) -> str:
-    _, _, reference = html.unescape(found[1]).partition("#")
+def _linked(href: Href, match: re.Match[str]) -> str:
+    _, _, reference = html.unescape(match[1]).partition("#")
     to = href(reference) if reference else None
-    return f'<a href="{html.escape(to)}">{found[2]}</a>' if to else found[2]
+    return f'<a href="{html.escape(to)}">{match[2]}</a>' if to else match[2]
 
 
-def _property(found: re.Match[str]) -> str:
-    return f'{found[1]}="var({PROPERTIES[found[2].lower()]}, {found[2]})"'
+def _property(match: re.Match[str]) -> str:
+    return f'{match[1]}="var({PROPERTIES[match[2].lower()]}, {match[2]})"'

@@ -71,8 +71,8 @@ def lines_of(file: Path, key: str, value: str) -> Iterator[dict[str, Any]]:
     marked = json.dumps(value, ensure_ascii=False)
     with file.open(encoding="utf-8") as lines:
         for line in lines:
-            if marked in line and (found := json.loads(line)).get(key) == value:
-                yield found
+            if marked in line and (entry := json.loads(line)).get(key) == value:
+                yield entry
 
 
 # --- What a methodology makes of its answers, declared in one place: its analysis, and all that reports, health
@@ -104,8 +104,8 @@ class Remembered(NamedTuple):
     text: str
 
 
-def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
-    return {"responses.jsonl": lines(frame), "results.json": found}
+def plain_files(results: Found, frame: pd.DataFrame, phase: str) -> Files:
+    return {"responses.jsonl": lines(frame), "results.json": results}
 
 
 def by_path(item_id: str, instrument: Any) -> ItemFacts:
@@ -150,8 +150,8 @@ class Evaluation:
 
 
 def evaluation(methodology: Methodology) -> Evaluation:
-    found: Evaluation = methodology.evaluation()
-    return found
+    declared: Evaluation = methodology.evaluation()
+    return declared
 
 
 def evaluations(methods: Mapping[str, str]) -> dict[str, Evaluation]:

@@ -65,11 +65,11 @@ def episodes(
     """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
     answers were gathered into; main arm."""
     language, main = reading.language, reading.record.main
-    own = chosen(frame[READ], frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs))
-    answered = responded(own)
+    table = chosen(frame[READ], frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs))
+    answered = responded(table)
     known: dict[str, dict[str, AskedItem]] = {}
-    for one in asked:
-        known.setdefault(one.methodology, {})[one.item_id] = one
+    for item in asked:
+        known.setdefault(item.methodology, {})[item.item_id] = item
     for method, phase in dict.fromkeys(zip(answered["methodology"], answered["phase"], strict=True)):
         rows = chosen(answered, answered["methodology"].eq(method) & answered["phase"].eq(phase))
         run_id, done = str(rows["run_id"].iloc[0]), reading.stages.get((method, phase)) == "done"
@@ -78,8 +78,8 @@ def episodes(
             "sim_id": reading.record.sim_id, "run_id": run_id, "methodology": method, "phase": phase,
             "respondent": main.respondent, "model": main.model,
         }  # fmt: skip
-        here = own["methodology"].eq(method) & own["phase"].eq(phase)
-        planned_here = own.loc[here, ["participant", "status"]]
+        here = table["methodology"].eq(method) & table["phase"].eq(phase)
+        planned_here = table.loc[here, ["participant", "status"]]
         owing = _owing(reading, planned_here, method, phase, done=done)
         last = opened(
             chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last"))
@@ -105,10 +105,10 @@ def episodes(
                        "answer_ids": [], "complete": True}  # fmt: skip
 
 
-def remembered(methodology: Methodology, found: Found, language: Language) -> Iterator[Remembered]:
+def remembered(methodology: Methodology, findings: Found, language: Language) -> Iterator[Remembered]:
     """What answers were gathered into, in sentences."""
-    results = read_results(methodology.name, evaluation(methodology).presentation, found, language)
-    yield from (Remembered(*one) for one in results.remembered())
+    results = read_results(methodology.name, evaluation(methodology).presentation, findings, language)
+    yield from (Remembered(*pair) for pair in results.remembered())
 
 
 def agents_at_a_time(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -127,12 +127,12 @@ def _owing(reading: RunReading, planned: pd.DataFrame, method: str, phase: str, 
     return set(planned.loc[planned["status"].eq("not_reached"), "participant"]) | undetermined(reading, method, phase)
 
 
-def stances(said: pd.DataFrame, items: Mapping[str, AskedItem], language: Language) -> dict[str, tuple[str, list[str]]]:
+def stances(rows: pd.DataFrame, items: Mapping[str, AskedItem], language: Language) -> dict[str, tuple[str, list[str]]]:
     """By participant: the clearest positions and the first own words, with the ids of those answers."""
-    closed: dict[str, list[tuple[float, int]]] = {who: [] for who in dict.fromkeys(said["participant"])}
+    closed: dict[str, list[tuple[float, int]]] = {who: [] for who in dict.fromkeys(rows["participant"])}
     spoken: dict[str, list[tuple[bool, int]]] = {who: [] for who in closed}
     whose, item, value, low, high, text = (
-        said[column].tolist() for column in ("participant", "item_id", "value", "scale_min", "scale_max", "text")
+        rows[column].tolist() for column in ("participant", "item_id", "value", "scale_min", "scale_max", "text")
     )
     for row, (who, given, least, most) in enumerate(zip(whose, value, low, high, strict=True)):
         if given == given and least == least:  # neither is missing
@@ -140,16 +140,16 @@ def stances(said: pd.DataFrame, items: Mapping[str, AskedItem], language: Langua
         if text[row]:
             spoken[who].append((given == given, row))
     words = in_language(WORDS, language)["voice"]
-    found = {}
+    by_agent = {}
     for who, positions in closed.items():
         clearest = [row for _, row in sorted(positions)[:POSITIONS]]
         voices = [row for _, row in sorted(spoken[who])[:VOICES]]
         told = [_position(items[item[row]], value[row], int(low[row]), int(high[row]), language) for row in clearest]
         told += [words.format(text=shortened(text[row])) for row in voices]
         if told:
-            found[who] = (" ".join(told), [*clearest, *voices])
-    names = iter(ids(said.iloc[[row for _, rows in found.values() for row in rows]]))
-    return {who: (told, [next(names) for _ in rows]) for who, (told, rows) in found.items()}
+            by_agent[who] = (" ".join(told), [*clearest, *voices])
+    names = iter(ids(rows.iloc[[row for _, places in by_agent.values() for row in places]]))
+    return {who: (told, [next(names) for _ in places]) for who, (told, places) in by_agent.items()}
 
 
 def _position(item: AskedItem, value: float, low: int, high: int, language: Language) -> str:
@@ -161,12 +161,12 @@ def _position(item: AskedItem, value: float, low: int, high: int, language: Lang
 
 
 def overall(
-    said: pd.DataFrame, items: Mapping[str, AskedItem], planned: int, language: Language
+    answers: pd.DataFrame, items: Mapping[str, AskedItem], planned: int, language: Language
 ) -> tuple[str, list[str]]:
     """How many answered, and the items of the highest and the lowest mean, in shares of their scales."""
     words = in_language(WORDS, language)
-    parts = [words["answered"].format(n=said["participant"].nunique(), total=planned)]
-    closed = chosen(said, said["value"].notna() & said["scale_min"].notna())
+    parts = [words["answered"].format(n=answers["participant"].nunique(), total=planned)]
+    closed = chosen(answers, answers["value"].notna() & answers["scale_min"].notna())
     low, high = closed["scale_min"], closed["scale_max"]
     means = ((closed["value"] - low) / (high - low)).groupby(closed["item_id"]).mean().sort_values(kind="stable")
     named = dict.fromkeys([means.index[-1], means.index[0]]) if len(means) else {}
@@ -175,7 +175,7 @@ def overall(
         value = number(float(rows["value"].mean()), language)
         scale = {"low": int(rows["scale_min"].iloc[0]), "high": int(rows["scale_max"].iloc[0])}
         parts.append(words[word].format(wording=items[str(item)].text(language), value=value, n=len(rows), **scale))
-    rests = closed[closed["item_id"].isin(list(named))] if named else said
+    rests = closed[closed["item_id"].isin(list(named))] if named else answers
     return "; ".join(parts) + ".", list(ids(rests.iloc[:AGGREGATE_ANSWERS]))
 
 
@@ -223,8 +223,8 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
     book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
-        said = episodes(reading, material.frame, material.asked, material.found.results)
-        write_jsonl(exports / "episodes.jsonl", said)
+        told = episodes(reading, material.frame, material.asked, material.found.results)
+        write_jsonl(exports / "episodes.jsonl", told)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / narrative.FILE, material.prose.as_json())
     write_json(folder / "associations.json", material.found.analyses[ACROSS].as_json(BETWEEN))
@@ -239,11 +239,11 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
         write_jsonl(folder / "audit.jsonl", spoken)
 
 
-def declared(reading: RunReading, asked: Sequence[AskedItem], found: Findings) -> Mapping[str, Results]:
+def declared(reading: RunReading, asked: Sequence[AskedItem], findings: Findings) -> Mapping[str, Results]:
     """Results of methodologies that declare their tables."""
     titles = {name: tell(reading.methodology(name).title, reading.language) for name in reading.record.methods}
     names = names_of(reading, tuple(asked), titles)
-    return results_of(evaluations(reading.record.methods), found.analyses, names, reading.language)
+    return results_of(evaluations(reading.record.methods), findings.analyses, names, reading.language)
 
 
 def export_files(
@@ -259,11 +259,11 @@ def export_files(
     """
     with open_run(folder, language, by=by) as reading:
         frame = responses(reading, plain=True)
-        found = find(reading, frame, partial=partial)
+        findings = find(reading, frame, partial=partial)
         frame = frame.drop(columns=list(PLAIN))
         validate(frame)
         asked = items(reading, frame)
-        files = data_files(reading, frame, asked, found.agents, declared(reading, asked, found), layout)
+        files = data_files(reading, frame, asked, findings.agents, declared(reading, asked, findings), layout)
         return write_package(to, reading, asked, files, formats, bom=bom)
 
 
@@ -271,18 +271,18 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
     return reading.interviews / phase / methodology / reading.run
 
 
-def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, found: Findings) -> None:
+def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Findings) -> None:
     """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not
     repeated."""
-    folder, findings = stage_folder(reading, methodology, phase), found.results.get(methodology)
-    if findings is not None:
-        if methodology in found.analyses:
-            findings = WholeResults(findings, found.analyses[methodology].tables)
-        own = chosen(
+    folder, results = stage_folder(reading, methodology, phase), findings.results.get(methodology)
+    if results is not None:
+        if methodology in findings.analyses:
+            results = WholeResults(results, findings.analyses[methodology].tables)
+        rows = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
         files = evaluation(reading.methodology(methodology)).files
-        write_files(folder, files(findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
+        write_files(folder, files(results, rows.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 
@@ -304,5 +304,5 @@ def reached(reading: RunReading, methodology: str, phase: str, frame: pd.DataFra
     asked."""
     if methodology in reading.record.carried:
         return False
-    own = frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
-    return (methodology, phase) in reading.stages or bool((own & frame["status"].ne("not_reached")).any())
+    these = frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
+    return (methodology, phase) in reading.stages or bool((these & frame["status"].ne("not_reached")).any())

@@ -346,10 +346,10 @@ def expected(rows: pd.DataFrame) -> ExpectedAnswers | None:
 
 def _once(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """These columns alone; read_answers leaves out what has no scale."""
-    own = rows[rows.columns.intersection(columns)]
+    table = rows[rows.columns.intersection(columns)]
     if any(rows[place].nunique() > 1 for place in ("session", "turn") if place in rows):
-        own = own[~own.duplicated(["participant", "item_id"])]
-    return own.rename(columns={"item_id": "item"})
+        table = table[~table.duplicated(["participant", "item_id"])]
+    return table.rename(columns={"item_id": "item"})
 
 
 def asked(rows: pd.DataFrame) -> pd.DataFrame:
@@ -367,8 +367,8 @@ def asked(rows: pd.DataFrame) -> pd.DataFrame:
 
 def occasion(rows: pd.DataFrame, phase: str, number: int | None = None) -> pd.DataFrame:
     """Rows of one phase, and of one round where it is named."""
-    own = chosen(rows, rows["phase"].eq(phase))
-    return own if number is None else chosen(own, own["round"].eq(number))
+    of_phase = chosen(rows, rows["phase"].eq(phase))
+    return of_phase if number is None else chosen(of_phase, of_phase["round"].eq(number))
 
 
 def closed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -377,19 +377,14 @@ def closed(rows: pd.DataFrame) -> pd.DataFrame:
 
 def rounds(rows: pd.DataFrame) -> list[int]:
     """Rounds with closed items that somebody answered, in order."""
-    return _sorted(rows.loc[rows["scale_min"].notna() & rows["value"].notna(), "round"].unique())
+    return sorted(map(int, rows.loc[rows["scale_min"].notna() & rows["value"].notna(), "round"].unique()))
 
 
 def phases(rows: pd.DataFrame) -> list[str]:
     return sorted(str(phase) for phase in rows["phase"].unique())
 
 
-def _sorted(values: Iterable[object]) -> list[int]:
-    return sorted({int(str(value)) for value in values})
-
-
 # --- The checks of instrument health that every methodology gets, and how one declares others of its own --------------
-# A check that the data do not allow is "not computed" with the reason, never a pass and never left out.
 
 Humans = Mapping[str, Human]
 """What the instrument says of people's answers, by item."""
@@ -417,16 +412,7 @@ class HealthCheck:
     own: OwnCheck | None = None
 
     def what(self, language: Language) -> str:
-        return tell(self._words()[0], language)
-
-    def meaning(self, language: Language) -> str:
-        """What a caution means."""
-        return tell(self._words()[1], language)
-
-    def why(self, language: Language) -> str:
-        """The reason in words."""
-        own = self.own.reasons if self.own else {}
-        return tell({**REASONS, **own}[self.found.reason_code], language)
+        return tell(self.own.words[0] if self.own else CHECKS[self.found.name][1], language)
 
     @property
     def rule(self) -> Threshold:
@@ -435,9 +421,6 @@ class HealthCheck:
     @property
     def unit(self) -> Unit:
         return self.own.unit if self.own else CHECKS[self.found.name][0]
-
-    def _words(self) -> tuple[str, str]:
-        return self.own.words if self.own else CHECKS[self.found.name][1:]
 
 
 Made = Iterator[tuple[str, Diagnostic]]
@@ -449,8 +432,8 @@ def missing(name: str, why: str, *, rule: Threshold | None = None) -> Diagnostic
     return judged(name, None, dict.fromkeys((rule or THRESHOLDS[name]).least, 0), why_not=why, rule=rule)
 
 
-def each(phase: str, found: Iterable[Diagnostic]) -> Made:
-    yield from ((phase, one) for one in found)
+def each(phase: str, diagnostics: Iterable[Diagnostic]) -> Made:
+    yield from ((phase, diagnostic) for diagnostic in diagnostics)
 
 
 # --- what every methodology gets -------------------------------------------------------------------------------------
@@ -476,13 +459,13 @@ def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
         yield sourced(variance_ratio(table, sds, tables=tables), known)
         yield persona_flattening(table)
         marginals = {item: human.marginals for item, human in known.items() if human.marginals}
-        yield from (sourced(one, known) for one in human_anchor(table, marginals, tables=tables))
+        yield from (sourced(diagnostic, known) for diagnostic in human_anchor(table, marginals, tables=tables))
 
 
-def sourced(found: Diagnostic, humans: Humans) -> Diagnostic:
+def sourced(diagnostic: Diagnostic, humans: Humans) -> Diagnostic:
     """With where the data of people are from."""
     sources = list(dict.fromkeys(human.source for human in humans.values()))
-    return replace(found, detail={**found.detail, "sources": sources}) if sources else found
+    return replace(diagnostic, detail={**diagnostic.detail, "sources": sources}) if sources else diagnostic
 
 
 def style_of(table: Answers, given: ExpectedAnswers | None) -> Iterator[Diagnostic]:
@@ -511,9 +494,9 @@ def contents(rows: pd.DataFrame) -> Made:
 def any_other(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """A methodology without plausibility checks of its own: closed items of each phase as first asked, and gaps."""
     for phase in phases(rows):
-        own = occasion(rows, phase)
-        first = rounds(own)[:1]
-        yield from each(phase, scales(occasion(own, phase, first[0]) if first else own.iloc[:0], humans))
+        of_phase = occasion(rows, phase)
+        first = rounds(of_phase)[:1]
+        yield from each(phase, scales(occasion(of_phase, phase, first[0]) if first else of_phase.iloc[:0], humans))
     yield from gaps(rows)
 
 
@@ -548,7 +531,7 @@ def possible(methodology: Methodology) -> tuple[str, ...]:
 
 def not_read(checks: Iterable[HealthCheck], asked: Iterable[str]) -> tuple[str, ...]:
     """Probes that were asked, and paid, and that no check could be made of."""
-    read = {one.found.name for one in checks if one.probe}
+    read = {check.found.name for check in checks if check.probe}
     return tuple(dict.fromkeys(READ_BY[arm] for arm in asked if arm in READ_BY and READ_BY[arm] not in read))
 
 
@@ -556,22 +539,12 @@ def not_taken(
     likely: Iterable[str], checks: Iterable[HealthCheck], asked: Iterable[str], *, waves: int
 ) -> tuple[str, ...]:
     """Of the probes that were possible those that were not asked; those of change only where there are two waves."""
-    taken = {one.found.name for one in checks if one.probe} | {READ_BY.get(arm, arm) for arm in asked}
-    return tuple(one for one in likely if one not in taken and (waves > 1 or one not in OF_CHANGE))
+    taken = {check.found.name for check in checks if check.probe} | {READ_BY.get(arm, arm) for arm in asked}
+    return tuple(probe for probe in likely if probe not in taken and (waves > 1 or probe not in OF_CHANGE))
 
 
 def nothing_pinned(arm: str) -> Found:
     return {}
-
-
-@dataclass(frozen=True)
-class Probed:
-    """One occasion: the main arm's answers, and those of the probe arms by arm id."""
-
-    main: Answers
-    arms: Mapping[str, Answers]
-    temperature: float = 0.0  # of the retest
-    likeness: tuple[float | None, int] | None = None  # of main arm and retest, where probabilities were given
 
 
 @dataclass(frozen=True)
@@ -586,13 +559,13 @@ class Arms:
     @property
     def others(self) -> dict[str, pd.DataFrame]:
         """Arms with answers to closed items."""
-        return {arm: own for arm, own in self.asked.items() if closed(own)["value"].notna().any()}
+        return {arm: rows for arm, rows in self.asked.items() if closed(rows)["value"].notna().any()}
 
 
 def probing(rows: pd.DataFrame, analysis: Analysis, pinned: Callable[[str], Found]) -> Arms:
     """rows: of all arms of one methodology, with `block`."""
     aside = rows[rows["arm_role"].isin(["probe", "placebo"])].groupby("arm", sort=False)
-    asked = {str(arm): own for arm, own in aside if own["status"].ne("not_reached").any()}
+    asked = {str(arm): rows for arm, rows in aside if rows["status"].ne("not_reached").any()}
     return Arms(chosen(rows, rows["arm_role"].eq("main")), asked, analysis, pinned)
 
 
@@ -607,32 +580,29 @@ def repeated(arms: Arms) -> Made:
         first = rounds(main)[:1]
         if not first:
             continue
-        own = {arm: closed(occasion(rows, phase, first[0])) for arm, rows in others.items()}
-        tables = {arm: answers(rows) for arm, rows in own.items() if len(rows)}
-        temperatures = own[RETEST]["temperature"].dropna() if RETEST in tables else pd.Series(dtype=float)
-        warm = float(temperatures.max()) if len(temperatures) else 0.0
-        own_main = occasion(main, phase, first[0])
-        alike = like(own_main, own[RETEST]) if RETEST in tables else None
-        probed = Probed(answers(own_main), tables, warm, alike)
-        yield from ((phase, found) for found in compared(probed, why))
+        by_arm = {arm: closed(occasion(rows, phase, first[0])) for arm, rows in others.items()}
+        tables = {arm: answers(rows) for arm, rows in by_arm.items() if len(rows)}
+        as_first = occasion(main, phase, first[0])
+        if RETEST in tables:
+            yield phase, retested(as_first, by_arm[RETEST])
+        yield from each(phase, compared(answers(as_first), tables, why))
 
 
-def like(main: pd.DataFrame, again: pd.DataFrame) -> tuple[float | None, int] | None:
-    """1 − JSD of the probabilities of both, and over how many answers; None where either gave single answers."""
+def retested(main: pd.DataFrame, again: pd.DataFrame) -> Diagnostic:
+    """With 1 − JSD of the probabilities of both, and over how many answers, unless either gave single answers."""
+    temperatures = again["temperature"].dropna()
+    warm = float(temperatures.max()) if len(temperatures) else 0.0
+    diagnostic = retest(answers(main), answers(again), temperature=warm)
     first, second = expected(main), expected(again)
-    return likeness(first, second) if first and second else None
+    if not first or not second:
+        return diagnostic
+    value, n = likeness(first, second)
+    return replace(diagnostic, detail={**diagnostic.detail, "likeness_of_distributions": value, "n_distributions": n})
 
 
-def compared(probed: Probed, no_retest: str = "no_retest") -> Iterator[Diagnostic]:
-    """The probes that repeat one occasion, in the table's order. no_retest: why there is none to compare personas
+def compared(main: Answers, arms: Mapping[str, Answers], no_retest: str) -> Iterator[Diagnostic]:
+    """The other probes that repeat one occasion, in the table's order. no_retest: why there is none to compare personas
     with."""
-    main, arms = probed.main, probed.arms
-    if RETEST in arms:
-        found = retest(main, arms[RETEST], temperature=probed.temperature)
-        if probed.likeness:
-            value, n = probed.likeness
-            found = replace(found, detail={**found.detail, "likeness_of_distributions": value, "n_distributions": n})
-        yield found
     if "options_reversed" in arms:
         yield from option_order(main, arms["options_reversed"])
     shuffled = [table for arm, table in arms.items() if arm.startswith("items_shuffled")]

@@ -164,8 +164,8 @@ class RunReading(RunBase[ReadingLedger]):
 
     def remembering(self, phase: str) -> frozenset[str]:
         """Who has a memory in this phase."""
-        found = self.ledger.read(queries.REMEMBERING, (phase,))
-        return frozenset(who for (who,) in found)
+        rows = self.ledger.read(queries.REMEMBERING, (phase,))
+        return frozenset(who for (who,) in rows)
 
     def answered(self, methodology: str, phase: str, arm: str) -> int:
         """How many answers there are."""
@@ -178,8 +178,8 @@ class RunReading(RunBase[ReadingLedger]):
         where = (methodology, phase, arm)
         if not whose:
             return self.ledger.stream(queries.ANSWERS, where)
-        found = self.ledger.read(queries.ANSWERS_OF, (*where, json.dumps(rounds), json.dumps(whose)))
-        rows: list[tuple[Any, ...]] = found.fetchall()  # few, and sooner had than one by one
+        cursor = self.ledger.read(queries.ANSWERS_OF, (*where, json.dumps(rounds), json.dumps(whose)))
+        rows: list[tuple[Any, ...]] = cursor.fetchall()  # few, and sooner had than one by one
         return rows
 
     def parts(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
@@ -216,8 +216,8 @@ class RunReading(RunBase[ReadingLedger]):
 
     def pinned_values(self, arm: str, methodology: str) -> dict[str, JsonValue]:
         """Pinned values of a methodology by name; where two phases pinned the same name, the later phase's."""
-        found = self.ledger.read(queries.PINNED_NAMES, (arm, methodology)).fetchall()
-        return {name: self.ledger.pinned(arm, methodology, phase, name) for phase, name in found}
+        names = self.ledger.read(queries.PINNED_NAMES, (arm, methodology)).fetchall()
+        return {name: self.ledger.pinned(arm, methodology, phase, name) for phase, name in names}
 
     def fingerprints(self, methodology: str, phase: str, arm: str) -> frozenset[str]:
         """Server fingerprints that answers of this stage carry."""
@@ -261,8 +261,8 @@ def read_result(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        found: Any = json.loads(read_regular(path, LARGEST_RESULT))
+        content: Any = json.loads(read_regular(path, LARGEST_RESULT))
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
         raise LedgerError(f"{path}: not readable ({why}); `enquete export` writes it again") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
