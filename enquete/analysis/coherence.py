@@ -43,9 +43,8 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
     Weighted, because opinions may divide a panel on few items while all agree, but for noise, on the rest. Sees any
     other structure: types, families, orders. Keying does not matter. A gap counts as its item's mean; forced sorts stay
     forced when dealt. Of more than 1,000 agents so many are drawn by `seed`; `agents_drawn` in the detail. Two nulls
-    are told
-    apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with noise.
-    Where no item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
+    are told apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with
+    noise. Where no item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
 
     People's panels and answers with nothing in them: tests/reports/README.md.
     """
@@ -146,8 +145,7 @@ def exceeded(observed: float, null: Floats) -> float:
 
 def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = False, sure: bool = True) -> Ruling:
     """Bad where the figure is surely below the floor, or there is nothing else either; no surer than chance and not
-    surely
-    below it, it says nothing: too few agents. sure: there are enough of them to call anything bad."""
+    surely below it, it says nothing: too few agents. sure: there are enough of them to call anything bad."""
     floor = THRESHOLDS[name].caution[0] or 0.0
     if sure and (round(most - floor, DECIMALS) < 0 or (nothing and p >= ALPHA)):
         return Ruling("bad", "no_more_than_chance")

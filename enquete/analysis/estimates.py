@@ -110,8 +110,7 @@ def share_interval(count: int, n: int) -> dict[str, float]:
     return {"share": count / n, "low": float(interval.low), "high": float(interval.high)}
 
 
-# --- Bootstrap intervals over agents. An interval describes this run: other agents of this population, not other
-# people
+# --- Bootstrap intervals over agents. An interval describes this run: other agents of this population, not other people
 
 Statistic = Callable[[Floats], Floats]
 """Counts of the cells, resamples × cells → one figure a resample; NaN where a resample leaves it undefined."""

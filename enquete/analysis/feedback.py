@@ -58,19 +58,16 @@ def drawn_toward(
 
     H₀: an agent answers twice about the same position, so that (x_i, y_i) and (y_i, x_i) are as likely, for any of the
     agents. Exchanging the rounds of a random set of agents, with all their items, changes their first ratings and so
-    the others' medians,
-    which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on either side, twice the
-    smaller (999 exchanges, and up to `draws` where those leave p below .05). Since the ratings are few points, the
-    exchanged data are counts of ratings and of pairs by item, linear in the signs of the agents.
+    the others' medians, which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on
+    either side, twice the smaller (999 exchanges, and up to `draws` where those leave p below .05). Since the ratings
+    are few points, the exchanged data are counts of ratings and of pairs by item, linear in the signs of the agents.
 
     Noise that is added to the first ratings spreads a panel that has one middle: "farther" is no effect of feedback. It
-    draws
-    together a panel of two ends: so items where the ratings of both rounds, which an exchange leaves as they are, lie
-    at the ends (van der Eijk's A below 0) do not count. So does whatever draws all answers to the middle of the scale,
-    to whichever item's
-    median alike: so movement is "closer" where p < .05 and `specific`, T less its mean over the medians of the other
-    items, is above 0 (with one item there is no such mean, and it is not asked for), else to the "middle" of the scale.
-    "untestable": fewer than six agents changed a rating, where no p below .05 can be.
+    draws together a panel of two ends: so items where the ratings of both rounds, which an exchange leaves as they are,
+    lie at the ends (van der Eijk's A below 0) do not count. So does whatever draws all answers to the middle of the
+    scale, to whichever item's median alike: so movement is "closer" where p < .05 and `specific`, T less its mean over
+    the medians of the other items, is above 0 (with one item there is no such mean, and it is not asked for), else to
+    the "middle" of the scale. "untestable": fewer than six agents changed a rating, where no p below .05 can be.
 
     first, last: participants × items, integers on `scales` (lowest and highest by item), NaN where missing, joined by
     label. A rating that has no partner counts in the medians of the first round alone. Describes this run. Raises

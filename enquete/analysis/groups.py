@@ -65,10 +65,9 @@ def compare_groups(
     Returns by_group: variable, group, category (None but for categories), n, n_total, estimate, low, high, small; and
     tests: variable, kind, n (values in tested groups), n_total (participants), n_ungrouped, groups (tested),
     small_groups, n_small (values in them), test (kruskal_wallis, chi_squared), method, statistic, p, p_adjusted (over
-    the variables
-    of this call: see `_jointly`), effect, effect_low, effect_high, highest,
-    estimate_highest, lowest, estimate_lowest (NaN/None for categories), detectable, reason (why there is no test, ""
-    where there is). Raises ValueError for a doubled label, a rating that is no number, or a share other than 0 and 1.
+    the variables of this call: see `_jointly`), effect, effect_low, effect_high, highest, estimate_highest, lowest,
+    estimate_lowest (NaN/None for categories), detectable, reason (why there is no test, "" where there is). Raises
+    ValueError for a doubled label, a rating that is no number, or a share other than 0 and 1.
     """
     require_unique(values, "values")
     require_single(groups.index, "groups")

@@ -558,8 +558,7 @@ def oriented(loadings: Matrix, x: Matrix) -> Matrix:
     """Factors in the order of Σl², each with its stronger pole positive: Σ l·|l| ≥ 0.
 
     x: standardised sorts. Where both poles are equally strong (two opposite groups of one size), the first statement
-    that
-    the factor moves is positive: it depends on the instrument and not on the order of persons.
+    that the factor moves is positive: it depends on the instrument and not on the order of persons.
     """
     order = np.argsort(-(loadings**2).sum(axis=0).round(9), kind="stable")
     ordered = loadings[:, order]

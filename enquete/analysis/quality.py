@@ -347,9 +347,8 @@ def human_anchor(
     """Likeness of the simulated marginals to people's: 1 − JSD (base 2) and 1 − W₁/(K − 1), means over items.
 
     The benchmark is the same likeness of an even spread over the scale; at or below it is caution. tables: as for
-    `variance_ratio`. Raises ValueError for an
-    unknown item, a point off its scale, a negative share, or shares that sum to 0. Source: Lin 1991 (JSD); W₁ is the
-    earth mover's distance in scale points.
+    `variance_ratio`. Raises ValueError for an unknown item, a point off its scale, a negative share, or shares that sum
+    to 0. Source: Lin 1991 (JSD); W₁ is the earth mover's distance in scale points.
     """
     _require_items(answers, marginals or {}, "marginals")
     counted = tables or _tables(answers)

@@ -273,8 +273,7 @@ def _within(sets: Matrix, labels: Labels, k: int) -> Matrix:
     return np.asarray(((sets - member @ centre) ** 2).sum(axis=(1, 2)))
 
 
-# --- Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible
-# answer
+# --- Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible answer
 # K-means finds its k clusters in pure noise and along any gradient too. So two null hypotheses have to fall before
 # there are types. Independence: columns permuted within their blocks; only what beats it has any structure. Continuum:
 # agents normally distributed along the observed components; only what beats that too comes in clusters. And types have

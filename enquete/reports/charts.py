@@ -9,10 +9,9 @@ altair.Chart:
         return intervals(base, alt.X("rank:Q", title=data.label("ranking", "rank")), "low", "high")
 
 Title, alternative text, footer, fonts, colours, width and number formats come with `drawn`. Nothing is drawn before it
-is
-looked at: `Picture.spec` calls the function, `svg` and `png` have Vega render it (vl-convert: no browser, no network).
-Measured by: what a picture shows stands in a table, each mark leads to the answers behind it, and nothing that is
-written lies over anything else at 7, 50 and 1,000 agents (tests/support/charts.py `legible`).
+is looked at: `Picture.spec` calls the function, `svg` and `png` have Vega render it (vl-convert: no browser, no
+network). Measured by: what a picture shows stands in a table, each mark leads to the answers behind it, and nothing
+that is written lies over anything else at 7, 50 and 1,000 agents (tests/support/charts.py `legible`).
 """
 
 from __future__ import annotations
@@ -258,8 +257,7 @@ class ChartData:
         """A table's rows as `Results.labelled` has them: names and words in the language, ids as `<column>_id`.
 
         Beside them stand `told`, the columns named as one text, and `link`, which leads to the answers behind the row,
-        where
-        the table says which they are: both are behind every mark of `chart`.
+        where the table says which they are: both are behind every mark of `chart`.
         """
         declared = self.results.presentation.tables[table]
         chosen = chosen_rows(self.results.analysis.tables[table], where, self.facts)

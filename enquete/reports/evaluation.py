@@ -75,8 +75,7 @@ def lines_of(file: Path, key: str, value: str) -> Iterator[dict[str, Any]]:
                 yield entry
 
 
-# --- What a methodology makes of its answers, declared in one place: its analysis, and all that reports, health
-# checks,
+# --- What a methodology makes of its answers, declared in one place: its analysis, and all that reports, health checks,
 
 Shown = float | str | None
 

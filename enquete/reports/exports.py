@@ -35,8 +35,7 @@ from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.methodology import Methodology
 
 # --- Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was
-# gathered
-# into (types, themes, scenarios).
+# gathered into (types, themes, scenarios).
 #
 # By rule, from answers and findings alone: the positions furthest from the middle of their scales, then the agent's own
 # words. Every episode of answers names them. Only what is `complete` is remembered: the agent, or the methodology, is

@@ -529,10 +529,9 @@ def _within(resource: Mapping[str, JsonValue], names: set[JsonValue]) -> dict[st
     return {**resource, "schema": {**rest, **({"foreignKeys": kept} if kept else {})}}
 
 
-# --- What is to be known of a run's answers beside what stands in their columns: statuses, instruments, and every
-# item with its
-# wording, scale and labels in every language. The codebook (reports/files.py) holds it; here it is told as Markdown,
-# too.
+# --- What is to be known of a run's answers beside what stands in their columns: statuses, instruments, and every item
+# with its wording, scale and labels in every language. The codebook (reports/files.py) holds it; here it is told as
+# Markdown, too.
 
 
 def about(reading: RunReading, asked: Sequence[AskedItem]) -> dict[str, Any]:

@@ -305,8 +305,7 @@ def _said(value: JsonValue) -> str:
 
 
 # --- The small picture beside a finding of page one: its dots and intervals on the scale that they are on, and below
-# them in words
-# what is drawn.
+# them in words what is drawn.
 
 NAME = "page-one"
 WIDTH, HEIGHT = 330, 26  # px of the scale

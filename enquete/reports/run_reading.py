@@ -117,8 +117,7 @@ class RunReading(RunBase[ReadingLedger]):
     @cached_property
     def baseline(self) -> str:
         """Where T0 comes from, as the record says; where the simulation had done nothing more by T1, a measured T0 is
-        as
-        good as a reconstructed one: the same personas before they remembered what had happened already."""
+        as good as a reconstructed one: the same personas before they remembered what had happened already."""
         folder, now = self.baseline_folder(), self.memory.get("actions")
         then = self.record if folder is None else read_record(folder)
         if self.record.baseline not in ("measured", "earlier") or not isinstance(now, int):
