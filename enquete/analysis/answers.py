@@ -96,9 +96,8 @@ def aligned(tables: Sequence[Answers]) -> Aligned:
     for table, c in zip(tables, columns, strict=True):
         differs = (table.low[c] != first.low[columns[0]]) | (table.high[c] != first.high[columns[0]])
         if differs.any():
-            raise ValueError(
-                f"item {items[differs][0]!r} has another scale in another arm; only like scales are compared"
-            )
+            item = items[differs][0]
+            raise ValueError(f"item {item!r} has another scale in another arm; only like scales are compared")
     values = [t.centred[np.ix_(r, c)] for t, r, c in zip(tables, rows, columns, strict=True)]
     known = np.logical_and.reduce([~np.isnan(x) for x in values])
     filled = tuple(np.where(known, x, np.nan) for x in values)

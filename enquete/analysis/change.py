@@ -442,9 +442,7 @@ def drift_per_agent(
     """
     if not 0 <= memoryless_weight <= 1:
         raise ValueError(f"memoryless_weight must lie between 0 and 1, not {memoryless_weight}")
-    range_of = pd.Series(
-        {item: np.subtract(*_range_of(item, scale_ranges)[::-1]) for item in delta.columns}, dtype=float
-    )
+    range_of = pd.Series({item: _width(item, scale_ranges) for item in delta.columns}, dtype=float)
     _require_within(delta, range_of)
     size = delta.abs()
     has_memory = memory.reindex(delta.index).eq(True)
@@ -488,7 +486,7 @@ def population_drift(per_agent: pd.DataFrame, memoryless_weight: float = 0.5) ->
     )
 
 
-def _range_of(item: str, scale_ranges: ScaleRanges) -> tuple[float, float]:
+def _width(item: str, scale_ranges: ScaleRanges) -> float:
     if item not in scale_ranges:
         raise ValueError(f"item {item!r} has no scale range; known: {', '.join(map(repr, scale_ranges)) or 'none'}")
     low, high = scale_ranges[item]
@@ -496,7 +494,7 @@ def _range_of(item: str, scale_ranges: ScaleRanges) -> tuple[float, float]:
         raise ValueError(
             f"item {item!r}: scale range {low}–{high} is empty; the lowest point must be below the highest"
         )
-    return low, high
+    return high - low
 
 
 def _require_within(delta: pd.DataFrame, range_of: pd.Series[float]) -> None:

@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import scipy
 from numpy.typing import NDArray
 
 from enquete.analysis.answers import Flags
-from enquete.analysis.estimates import Floats, joined, known, require_single
-from enquete.analysis.inference import ALPHA, LEVEL
+from enquete.analysis.change import smallest_p
+from enquete.analysis.estimates import Floats, joined, known, mean_interval, require_single
+from enquete.analysis.inference import ALPHA
 from enquete.analysis.panel import agreement, frequencies, parting
 
 DRAWS = 9_999  # where it matters: p, two-sided, has to survive Holm over a hundred tests
@@ -102,15 +102,13 @@ def drawn_toward(
     if not usable.any():
         return Drawn(n, len(x), items, changed, None, None, None, None, None, None, None, "untestable", 0)
     by_agent = [float(np.mean((b - a)[u])) for b, a, u in zip(before, after, usable, strict=True) if u.any()]
-    reach = _reach(by_agent)
     estimate = float((before - after)[usable].mean())
+    interval = mean_interval(len(by_agent), estimate, float(np.std(by_agent, ddof=1)) if len(by_agent) > 1 else None)
     specific = None if items == 1 else estimate - _elsewhere(start, end, usable)
     most = min(draws, max(FIRST, WORK // (x.shape[1] * points**2)))
     p, drawn = _p(panel, estimate, most, seed) if changed else (None, 0)
-    movement: Movement = "unmoved"
-    if p is None or 2.0 ** (1 - changed) >= ALPHA:
-        movement = "untestable" if changed else "unmoved"
-    elif p < ALPHA:
+    movement: Movement = "untestable" if changed and smallest_p(changed) >= ALPHA else "unmoved"
+    if p is not None and p < ALPHA and movement == "unmoved":
         movement = "farther" if estimate < 0 else "closer" if specific is None or specific > 0 else "middle"
     return Drawn(
         n=n,
@@ -120,8 +118,8 @@ def drawn_toward(
         before=float(before[usable].mean()),
         after=float(after[usable].mean()),
         estimate=estimate,
-        low=None if reach is None else estimate - reach,
-        high=None if reach is None else estimate + reach,
+        low=interval.low,
+        high=interval.high,
         specific=specific,
         p=p,
         movement=movement,
@@ -206,13 +204,6 @@ def _p(panel: _RatingCounts, estimate: float, draws: int, seed: int) -> tuple[fl
         if drawn == FIRST and 2 * (min(above, below) + 1) > NEAR * (drawn + 1):
             break
     return min(1.0, 2 * (min(above, below) + 1) / (drawn + 1)), drawn
-
-
-def _reach(by_agent: list[float]) -> float | None:
-    n = len(by_agent)
-    if n < 2:
-        return None
-    return float(scipy.special.stdtrit(n - 1, (1 + LEVEL) / 2) * np.std(by_agent, ddof=1) / n**0.5)
 
 
 # --- Who holds out against a Delphi panel, and where the panel falls into two camps instead ---------------------------

@@ -79,13 +79,9 @@ def compare_groups(
     table = pd.DataFrame([_test(variable, panel, kind, draws, seed) for variable in columns], columns=list(_TESTS))
     table["p_adjusted"] = _jointly(columns, panel, table, kind, draws, seed)
     count = QUESTIONS * max(1, int(table["p"].notna().sum())) if tests is None else tests
-    table["detectable"] = pd.Series(
-        [
-            None if reason else _detectable(variable, kind, count)
-            for variable, reason in zip(columns, table["reason"], strict=True)
-        ],
-        dtype=float,
-    )
+    reasons = zip(columns, table["reason"], strict=True)
+    detectable = [None if reason else _detectable(variable, kind, count) for variable, reason in reasons]
+    table["detectable"] = pd.Series(detectable, dtype=float)
     by_group = pd.DataFrame(described, columns=list(_GROUPS))
     by_group["category"] = pd.Series([row[_GROUPS.index("category")] for row in described], dtype=object)
     return GroupComparison(by_group.astype({"small": bool}), table)
@@ -198,21 +194,12 @@ def _test(variable: _Variable, panel: _Membership, kind: Kind, draws: int, seed:
         association = cramers_v_of(rows, variable.label, draws=draws, seed=seed)
     means = variable.estimates() if kind != "category" else np.array([])
     order = np.argsort(means, kind="stable")
-    ends = {
-        f"{key}{which}": known
-        for which, place in (("highest", -1), ("lowest", 0))
-        for key, known in (
-            ("", panel.names[large[order[place]]] if order.size else None),
-            ("estimate_", float(means[order[place]]) if order.size else np.nan),
-        )
-    }
-    figures = {
-        "statistic": None if association is None else association.statistic,
-        "p": None if association is None else association.p,
-        "effect": None if association is None else association.effect,
-        "effect_low": None if association is None else association.low,
-        "effect_high": None if association is None else association.high,
-    }
+    ends: dict[str, object] = {}
+    for which, place in (("highest", -1), ("lowest", 0)):
+        ends[which] = panel.names[large[order[place]]] if order.size else None
+        ends[f"estimate_{which}"] = float(means[order[place]]) if order.size else np.nan
+    names = {"statistic": "statistic", "p": "p", "effect": "effect", "effect_low": "low", "effect_high": "high"}
+    figures = {key: getattr(association, name, None) for key, name in names.items()}
     return {
         "variable": variable.name,
         "kind": kind,

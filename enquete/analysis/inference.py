@@ -21,9 +21,7 @@ from enquete.analysis.estimates import Floats, require_unique
 ALPHA = 0.05
 LEVEL = 0.95
 POWER = 0.8
-QUESTIONS = (
-    8  # that a report of three methodologies asks and tests, each at a part of ALPHA: detectable is what is found there
-)
+QUESTIONS = 8  # that a report of three methodologies asks and tests: detectable is what is found at a part of ALPHA
 ALL_UP_TO = 12  # agents that changed, up to which every sign flip is taken
 DRAWS = 19_999  # else: a p that survives Holm over a hundred tests has to be below .0005
 DRAWS_LEAST = 1_999
@@ -143,8 +141,6 @@ def selected_intervals(
     2018 on one side.
     """
     count, x, s = (np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (n, mean, sd))
-    if not (count.shape == x.shape == s.shape and count.ndim == 1):
-        raise ValueError(f"n, mean and sd must be equally long lists, not {count.shape}, {x.shape} and {s.shape}")
     usable = (count > 1) & ~np.isnan(x) & ~np.isnan(s)
     k = int(usable.sum())
     low, high = np.full(x.size, np.nan), np.full(x.size, np.nan)

@@ -10,7 +10,7 @@ import scipy
 
 from enquete.analysis.agreement import components, stratified_kappa, weighted_kappa
 from enquete.analysis.answers import Aligned, Answers, Flags, aligned
-from enquete.analysis.change import ItemTest, paired_by_item
+from enquete.analysis.change import paired_by_item
 from enquete.analysis.diagnostics import (
     ALPHA,
     DECIMALS,
@@ -193,12 +193,10 @@ def negative_control(before: Answers, after: Answers, items: Collection[str]) ->
     Items with fewer than 20 pairs are left out and named. Raises ValueError for no items, or one that a wave lacks.
     """
     both = aligned([before, after])
-    if not items or (unknown := sorted(set(items) - set(both.items))):
-        raise ValueError(
-            f"negative_control needs items of both waves, not {unknown[0]!r}"
-            if items
-            else "negative_control needs items"
-        )
+    if not items:
+        raise ValueError("negative_control needs items")
+    if unknown := sorted(set(items) - set(both.items)):
+        raise ValueError(f"negative_control needs items of both waves, not {unknown[0]!r}")
     control: Flags = both.items.isin(list(items))
     x, y = (pd.DataFrame(wave[:, control], columns=both.items[control]) for wave in both.values)
     n = x.notna().sum()
@@ -208,17 +206,14 @@ def negative_control(before: Answers, after: Answers, items: Collection[str]) ->
     large = any(abs(result.test.mean_change or 0.0) > SHIFT for result in drifted)
     ruling = Ruling("bad" if large else "caution", "control_drifted") if drifted else Ruling("fine", "")
     detail: Detail = {
-        "items": {result.item: _drift(result) for result in tests},
+        "items": {  # mean_change in points of a five-point scale
+            r.item: {"n": r.test.n, "mean_change": r.test.mean_change, "p_holm": r.p_holm} for r in tests
+        },
         "drifted": [result.item for result in drifted],
         "too_few_pairs": [str(item) for item in n.index.difference(tested)],
     }
     counts = {"agents": int(n[tested].min()) if len(tested) else int(n.max())}
     return judged("negative_control", float(len(drifted)), counts, detail=detail, ruling=ruling)
-
-
-def _drift(result: ItemTest) -> dict[str, float | int | None]:
-    """mean_change in points of a five-point scale."""
-    return {"n": result.test.n, "mean_change": result.test.mean_change, "p_holm": result.p_holm}
 
 
 # --- placebo exposure ------------------------------------------------------------------------------------------------

@@ -676,42 +676,29 @@ def q_analysis(
     missing = ~np.isfinite(sorts).all(axis=1)
     fits = legal(sorts, grid)
     rows = np.flatnonzero(fits)
-    nothing, loadings = np.empty((0, 0)), np.empty((len(rows), 0))
+    nothing, none = np.empty((0, 0)), np.empty((len(rows), 0))
     begun = QAnalysis(
         "few", extraction, len(sorts), int(missing.sum()), int((~missing & ~fits).sum()), tuple(rows.tolist()), None,
-        loadings, loadings.astype(bool), (), (), nothing, nothing, (), (),
+        none, none.astype(bool), (), (), nothing, nothing, (), (),
     )  # fmt: skip
     if len(rows) < LEAST_SORTS:
         return begun
-    return _analysed(begun, sorts[rows], grid, n_factors, flags, number, seed)
-
-
-def _analysed(
-    begun: QAnalysis,
-    sorts: Matrix,
-    grid: Mapping[int, int],
-    n_factors: int | None,
-    flags: FlagEdits | None,
-    number: NumberOfFactors | None,
-    seed: int,
-) -> QAnalysis:
-    """sorts: those analysed."""
-    x = standardised(sorts)
+    x = standardised(sorts[rows])
     number = number or number_of_factors(x, seed)
     wanted = number.parallel if n_factors is None else n_factors
     if wanted == 0:
         return replace(begun, reason="chance", number=number)
-    extracted = _EXTRACT[begun.extraction](x, wanted)
-    if n_factors is not None and extracted.shape[1] < n_factors:
+    extracted = _EXTRACT[extraction](x, wanted)
+    most = extracted.shape[1]
+    if n_factors is not None and most < n_factors:
         raise ValueError(
-            f"n_factors is {n_factors}, but {begun.extraction} extraction of these {len(sorts)} sorts ends at "
-            f"{extracted.shape[1]}"
+            f"n_factors is {n_factors}, but {extraction} extraction of these {len(rows)} sorts ends at {most}"
         )
     loadings = oriented(varimax(extracted), x)
     flagged = automatic_flags(loadings, x.shape[1])
     if flags is not None:
         flagged = edited(flagged, flags, begun.rows)
-    return _scored(replace(begun, number=number, loadings=loadings, flags=flagged), sorts, grid, seed)
+    return _scored(replace(begun, number=number, loadings=loadings, flags=flagged), sorts[rows], grid, seed)
 
 
 def _checked(sorts: Matrix, grid: Mapping[int, int], extraction: str, n_factors: int | None) -> None:

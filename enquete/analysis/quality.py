@@ -192,9 +192,8 @@ def variance_ratio(
         "n_items_too_few_answers": answers.items.size - len(sds),
     }
     value = float(np.median(list(ratios.values()))) if ratios else None
-    return judged(
-        "variance_ratio", value, {"items": len(ratios)}, detail=detail, why_not="" if human_sd else "no_human_sd"
-    )
+    why_not = "" if human_sd else "no_human_sd"
+    return judged("variance_ratio", value, {"items": len(ratios)}, detail=detail, why_not=why_not)
 
 
 def _sd(table: Floats | Codes) -> float:
@@ -559,9 +558,8 @@ def direction_flips(before: Answers, after: Answers) -> Diagnostic:
     n = known.sum(axis=1)
     crossed = (np.where(known, x * y, 0.0) < 0).sum(axis=1)
     turned = (crossed[n > 0] * 2 >= n[n > 0]).astype(float)
-    return judged(
-        "direction_flips", float(turned.mean()) if turned.size else None, both.counts, why_not=_no_pairs(both)
-    )
+    value = float(turned.mean()) if turned.size else None
+    return judged("direction_flips", value, both.counts, why_not=_no_pairs(both))
 
 
 def _no_pairs(both: Aligned) -> str:

@@ -383,12 +383,6 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     tried = [k for k in CANDIDATES if n >= AGENTS_PER_TYPE * k]
     if not tried:
         return TypeChoice(1, "few")
-    return _chosen(blocks, tried, rng, draws, alpha)
-
-
-def _chosen(
-    blocks: Sequence[Matrix], tried: Sequence[int], rng: np.random.Generator, draws: int, alpha: float
-) -> TypeChoice:
     columns, compared = weighted(blocks)[0], len(blocks[0])
     tried = [k for k in tried if k < different(columns)]
     if not tried:

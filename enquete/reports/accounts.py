@@ -89,11 +89,8 @@ def took_part(reading: RunReading, frame: pd.DataFrame) -> TookPart:
     )
     models = tuple(sorted({str(model) for model in main["model"].unique() if model}))
     several = models if len(models) > 1 else ()
-    return (
-        TookPart(agents, persons, several)
-        if len(main)
-        else TookPart(frozenset(who.id for who in reading.population), persons)
-    )
+    everybody = agents if len(main) else frozenset(who.id for who in reading.population)
+    return TookPart(everybody, persons, several)
 
 
 def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
@@ -106,17 +103,13 @@ def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
         {
-            "kind": _heading(reading.type_names[kind]),
+            "kind": name[:1].upper() + name[1:],
             "n": len(ids),
             "answered": len(answered & {*ids}),
             "remembering": len(remembering & {*ids}),
         }
-        for kind, ids in ordered
+        for name, ids in ((reading.type_names[kind], ids) for kind, ids in ordered)
     ]
-
-
-def _heading(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
@@ -158,14 +151,10 @@ def missing(reading: RunReading, stages: Stages, findings: Findings) -> dict[str
     without: dict[str, Words] = {}
     for name in dict.fromkeys(name for name, _ in stages if name not in findings.results):
         outcomes = sorted({reading.stages.get(stage, "") for stage in stages if stage[0] == name})
-        without[name] = (
-            said(
-                N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv."),
-                error=bugs[name],
-            )
-            if name in bugs
-            else said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcomes[0]])
-        )
+        without[name] = said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcomes[0]])
+        if name in bugs:
+            text = N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv.")
+            without[name] = said(text, error=bugs[name])
     return without
 
 
@@ -181,10 +170,8 @@ def assumption(reading: RunReading) -> Words | None:
     if not isinstance(end, dict):
         return None
     progress = end.get("progress")
-    text, rounds = (
-        N_("The simulation did not complete (it says “{status}”); it was taken as completed, as asked for."),
-        {},
-    )
+    text = N_("The simulation did not complete (it says “{status}”); it was taken as completed, as asked for.")
+    rounds = {}
     if isinstance(progress, list) and len(progress) == 2:
         text = N_(
             "The simulation did not complete (it says “{status}” at round {done} of {planned}); it was taken as "
@@ -192,9 +179,9 @@ def assumption(reading: RunReading) -> Words | None:
         )
         rounds = {"done": str(progress[0]), "planned": str(progress[1])}
     told = said(text, status=str(end.get("status")), **rounds)
-    return (
-        said(N_("{told} Its runner's error: {error}"), told=told, error=str(end["error"])) if end.get("error") else told
-    )
+    if not end.get("error"):
+        return told
+    return said(N_("{told} Its runner's error: {error}"), told=told, error=str(end["error"]))
 
 
 # --- what failed, was repaired or reconstructed ----------------------------------------------------------------------

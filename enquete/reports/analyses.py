@@ -319,19 +319,11 @@ def headlines(results: Results) -> Iterator[Headline]:
 
 def compared_columns(presentation: Presentation) -> dict[str, Column]:
     """By the kind of their headlines."""
-    return {
-        f"{table.name}.{column.name}": column
-        for table in presentation.tables.values()
-        for column in table.columns
-        if column.replicates
-    }
+    columns = ((table, column) for table in presentation.tables.values() for column in table.columns)
+    return {f"{table.name}.{column.name}": column for table, column in columns if column.replicates}
 
 
 # --- Findings: what each methodology's analysis makes of its rows -----------------------------------------------------
-# `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of
-# all phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too,
-# which a change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is
-# None beside a count. The findings name the arms they read.
 
 UNIT = "analysis"
 """The unit under which a bug in an analysis is filed."""
@@ -350,9 +342,8 @@ class Findings:
     """Findings by methodology, and the bugs that left one without any."""
 
     results: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
-    analyses: dict[str, Analysis] = field(
-        default_factory=dict
-    )  # of methodologies that declare their results, and ACROSS
+    # of methodologies that declare their results, and ACROSS
+    analyses: dict[str, Analysis] = field(default_factory=dict)
     agents: AgentTable = field(default_factory=lambda: AgentTable(pd.DataFrame()))
     bugs: list[Failure] = field(default_factory=list)
 
@@ -388,7 +379,8 @@ def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs
             text = f"{type(error).__name__}: {error}"
             key = (stands.id, name, "", 0, UNIT)
             findings.bugs.append(Failure(*key, text, traceback.format_exc()))
-    declared = {name: (_presentation(reading, name), analysis) for name, analysis in findings.analyses.items()}
+    presentations = {name: evaluation(reading.methodology(name)).presentation for name in findings.analyses}
+    declared = {name: (presentations[name], analysis) for name, analysis in findings.analyses.items()}
     if arm is None:
         findings.agents = _agents(reading, frame, declared, groups)
         declared[ACROSS] = (BETWEEN, findings.agents.associations())
@@ -418,10 +410,6 @@ def _agents(
     return agent_table(columns, frame, people, by, name, persona_columns(reading.ledger))
 
 
-def _presentation(reading: RunReading, name: str) -> Presentation:
-    return evaluation(reading.methodology(name)).presentation
-
-
 def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
     """Rows that an analysis is given."""
     beside = frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
@@ -429,13 +417,11 @@ def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
 
 
 def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext) -> Analysis:
-    analysis = evaluation(reading.methodology(name)).analyse(
-        rows, reading.instrument(name), reading.settings(name), context
-    )
+    analyse = evaluation(reading.methodology(name)).analyse
+    analysis = analyse(rows, reading.instrument(name), reading.settings(name), context)
     if not isinstance(analysis, Analysis):
-        raise TypeError(
-            f"{name}: analyse returned {type(analysis).__name__}, not an Analysis (declarations.shaped makes one)"
-        )
+        what = type(analysis).__name__
+        raise TypeError(f"{name}: analyse returned {what}, not an Analysis (declarations.shaped makes one)")
     return analysis
 
 
@@ -451,15 +437,16 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
     """What the run's record, pinned values and baseline say to the analysis of one methodology."""
     record = reading.record
     incomparable: list[str] = []
-    pairing: Mapping[str, JsonValue] = _pairing_here(reading)
+    # how agents at T1 were joined to those at the beginning, as the run filed it when T1 opened
+    keys = ("matched", "lost", "new", "changed")
+    pairing: Mapping[str, JsonValue] = {key: reading.memory[key] for key in keys if key in reading.memory}
     folder = reading.baseline_folder()
     if folder is not None:
         with open_run(folder) as earlier:
             incomparable += _differences(earlier.record, record)
             incomparable += _server_changed(reading, earlier, name)
             joined = join(earlier.population, reading.population)
-            lists = {"lost": joined.lost, "new": joined.new, "changed": joined.changed}
-            pairing = {"matched": len(joined.matched), **{key: list(ids) for key, ids in lists.items()}}
+            pairing = {"matched": len(joined.matched), **{key: list(getattr(joined, key)) for key in keys[1:]}}
     elif record.baseline == "measured":
         incomparable += _server_changed(reading, reading, name)
     return AnalysisContext(
@@ -478,11 +465,6 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
         incomparable=tuple(incomparable),
         pairing=pairing,
     )
-
-
-def _pairing_here(reading: RunReading) -> dict[str, JsonValue]:
-    """How the agents at T1 were joined to those at the beginning, as the run filed it when T1 opened."""
-    return {key: reading.memory[key] for key in ("matched", "lost", "new", "changed") if key in reading.memory}
 
 
 def _differences(then: RunRecord, now: RunRecord) -> list[str]:

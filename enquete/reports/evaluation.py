@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
@@ -75,7 +75,7 @@ def lines_of(file: Path, key: str, value: str) -> Iterator[dict[str, Any]]:
                 yield entry
 
 
-# --- What a methodology makes of its answers, declared in one place: its analysis, and all that reports, health checks,
+# --- What is declared of a methodology -------------------------------------------------------------------------------
 
 Shown = float | str | None
 
@@ -94,13 +94,6 @@ class Headline:
     about: tuple[str, ...] = ()
     leads: bool = True  # in the main arm: whether it is a headline at all
     methodology: str = ""  # filled in where headlines are joined
-
-
-class Remembered(NamedTuple):
-    """Something that the answers were gathered into, as it is told in an episode. id: unique within the methodology."""
-
-    id: str
-    text: str
 
 
 def plain_files(results: Found, frame: pd.DataFrame, phase: str) -> Files:

@@ -20,7 +20,7 @@ from enquete.reports import narrative
 from enquete.reports.accounts import citation_rows
 from enquete.reports.analyses import ACROSS, BETWEEN, Findings, WholeResults, find, names_of, read_results, results_of
 from enquete.reports.context import PARTS, Found, chosen, ids, numbered, opened, responded
-from enquete.reports.evaluation import Remembered, evaluation, evaluations
+from enquete.reports.evaluation import evaluation, evaluations
 from enquete.reports.file_formats import write_package, write_standing
 from enquete.reports.files import data_files, markdown
 from enquete.reports.further_arms import PAIRS, PREFERENCE_FILE, REPLICATES_FILE, as_frame
@@ -32,7 +32,6 @@ from enquete.reports.views import Results
 from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 from enquete.state.data_formats import FileFormat, Layout
-from enquete.state.methodology import Methodology
 
 # --- Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was
 # gathered into (types, themes, scenarios).
@@ -80,9 +79,8 @@ def episodes(
         here = table["methodology"].eq(method) & table["phase"].eq(phase)
         planned_here = table.loc[here, ["participant", "status"]]
         owing = _owing(reading, planned_here, method, phase, done=done)
-        last = opened(
-            chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last"))
-        )  # of a rating, the last revision
+        # of a rating, the last revision
+        last = opened(chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last")))
         for some in agents_at_a_time(last):
             names = dict(zip(some["participant"], some["agent_name"], strict=True))
             kinds = dict(zip(some["participant"], some["stakeholder_type"], strict=True))
@@ -98,16 +96,11 @@ def episodes(
         yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": behind,
                "complete": done}  # fmt: skip
         if done and phase == reading.methodology(method).phases[-1] and method in results:
-            for group in remembered(reading.methodology(method), results[method], language):
-                text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=group.text)
-                yield {"id": f"{at}/{group.id}", "kind": "aggregate", **where, "participant": None, "text": text,
+            presentation = evaluation(reading.methodology(method)).presentation
+            for name, said in read_results(method, presentation, results[method], language).remembered():
+                text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=said)
+                yield {"id": f"{at}/{name}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip
-
-
-def remembered(methodology: Methodology, findings: Found, language: Language) -> Iterator[Remembered]:
-    """What answers were gathered into, in sentences."""
-    results = read_results(methodology.name, evaluation(methodology).presentation, findings, language)
-    yield from (Remembered(*pair) for pair in results.remembered())
 
 
 def agents_at_a_time(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -216,9 +209,8 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    files = data_files(
-        reading, frame, material.asked, material.found.agents, declared(reading, material.asked, material.found), "long"
-    )
+    results = declared(reading, material.asked, material.found)
+    files = data_files(reading, frame, material.asked, material.found.agents, results, "long")
     book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new

@@ -185,10 +185,7 @@ class SavWriter(FileWriter):
             elif column.type in ("integer", "boolean") or column.levels:
                 options["format"][name] = "F8.0"
             if reasons is not None and column.type == "number":
-                words = {
-                    **words,
-                    **{code: tell(STATUS_MEANINGS[status], self.language) for status, code in codes.items()},
-                }
+                words |= {code: tell(STATUS_MEANINGS[status], self.language) for status, code in codes.items()}
                 options["missing"][name] = [{"lo": min(codes.values()), "hi": max(codes.values())}]
             if words:
                 options["values"][name] = {value: _within(word, 120) for value, word in words.items()}
@@ -209,9 +206,9 @@ class SavWriter(FileWriter):
     @staticmethod
     def _missing_codes(file: DataFile) -> dict[str, int]:
         """-99 and upwards, or further from 0 where an answer lies there."""
-        lowest = min(
-            (float(np.nanmin(file.frame[name])) for name in file.reasons if _has_numbers(file.frame, name)), default=0.0
-        )
+        answers = (file.frame[name] for name in file.reasons)
+        numbers = [values for values in answers if pd.api.types.is_numeric_dtype(values) and values.notna().any()]
+        lowest = min((float(np.nanmin(values)) for values in numbers), default=0.0)
         base = 99
         while lowest <= -base + len(MISSING):
             base = base * 10 + 9
@@ -226,9 +223,8 @@ class SavWriter(FileWriter):
             words: dict[Any, str] = {place: column.levels[level] for level, place in places.items()}
             return values.astype(object).map(places).to_numpy(dtype=float), words
         if column.type == "boolean":
-            return values.to_numpy(dtype=float, na_value=np.nan), {
-                place: tell(word, self.language) for place, word in YES_NO.items()
-            }
+            yes_no = {place: tell(word, self.language) for place, word in YES_NO.items()}
+            return values.to_numpy(dtype=float, na_value=np.nan), yes_no
         if column.type in ("integer", "number"):
             numbers = values.to_numpy(dtype=float, na_value=np.nan)
             if reasons is not None:
@@ -263,10 +259,6 @@ class SavWriter(FileWriter):
         return entry
 
 
-def _has_numbers(frame: pd.DataFrame, name: str) -> bool:
-    return pd.api.types.is_numeric_dtype(frame[name]) and bool(frame[name].notna().any())
-
-
 def _cut(values: pd.Series[Any], most: int) -> pd.Categorical[Any]:
     """Texts that a program takes whole; each different one is looked at and held once."""
     if isinstance(values.dtype, pd.CategoricalDtype):
@@ -276,9 +268,7 @@ def _cut(values: pd.Series[Any], most: int) -> pd.Categorical[Any]:
         known = uniques.tolist()
     texts, merged = pd.factorize(np.array([_within(visible(text), most) for text in known] or [""], dtype=object))
     places = np.where(codes < 0, -1, texts[codes]).astype(np.min_scalar_type(-len(merged) - 1))
-    return pd.Categorical.from_codes(
-        places, pd.Index(merged, dtype=object)
-    )  # as str each row would have a text of its own
+    return pd.Categorical.from_codes(places, pd.Index(merged, dtype=object))  # as str each row would have its own text
 
 
 def _within(text: str, most: int) -> str:
@@ -325,19 +315,16 @@ class XlsxWriter(FileWriter):
         for c in file.variables:
             values = "; ".join(f"{value} = {word}" for value, word in {**c.levels, **c.names}.items())
             self._codebook.append([sheet.title, c.name, c.label, c.means or c.label, c.type, values])
-        dialect: JsonValue = {
-            "sheetName": sheet.title,
-            "excel": {"sheet": sheet.title},
-        }  # the second is what frictionless 5 reads
+        # the second is what frictionless 5 reads
+        dialect: JsonValue = {"sheetName": sheet.title, "excel": {"sheet": sheet.title}}
         described = {**self._described(file), "path": f"{self.name}.xlsx", "dialect": dialect}
         return {key: value for key, value in described.items() if key != "encoding"}
 
     def close(self) -> None:
         heads = (N_("sheet"), N_("column"), N_("label"), N_("meaning"), N_("type"), N_("values"))
         sheet = self._book.worksheets[0]
-        self._head(
-            sheet, [tell(head, self.language) for head in heads], ["x" * width for width in (18, 24, 40, 60, 8, 60)]
-        )
+        widths = ["x" * width for width in (18, 24, 40, 60, 8, 60)]
+        self._head(sheet, [tell(head, self.language) for head in heads], widths)
         for row in self._codebook:
             sheet.append([self._text(sheet, cell) for cell in row])
         with self._written(self.folder / f"{self.name}.xlsx") as draft:
@@ -378,12 +365,7 @@ class XlsxWriter(FileWriter):
             texts = _texts(values)
             known = {text: self._text(sheet, text) if text else None for text in set(texts)}
             return [known[text] for text in texts]
-        if column.type == "number":
-            return [
-                None if value != value else value for value in values.to_numpy(dtype=float, na_value=np.nan).tolist()
-            ]
-        exact = values.astype("Int64") if column.type == "integer" else values.astype("boolean")
-        return exact.astype(object).where(exact.notna(), None).tolist()
+        return _values(values, column)
 
     def _text(self, sheet: Any, text: str) -> Any:
         """As a cell of text; one that would run as a formula once somebody edits it is marked as quoted."""

@@ -20,7 +20,8 @@ from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import NOT_USABLE, Standing
 from enquete.ledger.folders import write_atomically
-from enquete.locale import N_, NN_, Words, plural, tell
+from enquete.ledger.record import Chosen
+from enquete.locale import N_, NN_, plural, tell
 from enquete.nodes import fit
 from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts, pictures
@@ -205,11 +206,7 @@ def banner(reading: RunReading, asked: TookPart) -> str:
         text = _WITH_PEOPLE.get(main.respondent, _PEOPLE) if asked.agents else _PEOPLE
         people = replace(asked, agents=frozenset()).told(language)
         return tell(text, language).format(people=people, model=main.model)
-    return (
-        tell(_SYNTHETIC, language)
-        if main.respondent == "synthetic"
-        else tell(_SIMULATED, language).format(model=main.model)
-    )
+    return tell(_SYNTHETIC if main.respondent == "synthetic" else _SIMULATED, language).format(model=main.model)
 
 
 _TITLE = NN_("{topic}: what {n} simulated stakeholder says", "{topic}: what {n} simulated stakeholders say")
@@ -276,24 +273,20 @@ def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Se
         groups = plural(NN_("{n} group", "{n} groups"), sum(n >= FEWEST for n in sizes.values()), language)
         text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared, groups=groups)}"
     unfit = fit.told(reading.record.fit, language) if reading.record.fit else []
-    return " ".join([text, *([not_asked(reading)] if reading.record.chosen else []), *unfit])
+    return " ".join([text, *([_not_asked(reading.record.chosen, reading)] if reading.record.chosen else []), *unfit])
 
 
 _CHOSEN = N_("Not asked: {n} of {of} agents ({types}), by {by}.")
 MOST_TYPES = 6
 
 
-def not_asked(reading: RunReading) -> str:
-    """Who was left out, and by what word of whoever began the run. "" where everybody was asked."""
-    chosen = reading.record.chosen
-    if chosen is None:
-        return ""
+def _not_asked(chosen: Chosen, reading: RunReading) -> str:
+    """Who was left out, and by what word of whoever began the run."""
     types = [f"{readable(kind)} {n}" for kind, n in chosen.not_asked.items()]
     listed = [*types[:MOST_TYPES], *(["…"] if len(types) > MOST_TYPES else [])]
     by = ", ".join(f"{name} {_said(value)}".strip() for name, value in chosen.by.items())
-    return tell(_CHOSEN, reading.language).format(
-        n=chosen.of - len(reading.population), of=chosen.of, types=", ".join(listed), by=by
-    )
+    n = chosen.of - len(reading.population)
+    return tell(_CHOSEN, reading.language).format(n=n, of=chosen.of, types=", ".join(listed), by=by)
 
 
 def _said(value: JsonValue) -> str:
@@ -396,7 +389,7 @@ def write_report(folder: Path, reading: RunReading, material: ReportMaterial, *,
     """All layers; page one is returned too."""
     report = Report(reading, material, status=status, partial=partial)
     write_json(folder / FILE, report.page.as_json())
-    write_atomically(folder / "page_one.md", report.brief())
+    write_atomically(folder / "page_one.md", brief(report.page, report.language))
     write_atomically(folder / "report.md", report.markdown())
     pictures.write(folder, report.pictures)
     write_atomically(folder / "appendix.md", report.appendix)
@@ -419,7 +412,8 @@ class Report:
         self.parts = [*self._parts()]
         self.strips = strips(self.page.findings, self.language)
         self.pictures = [*material.pictures, *self.strips.values()]
-        self.problems = [tell(problem, self.language) for problem in self._problems()]
+        problems = accounts.problems(reading, material.frame, material.stages, material.found)
+        self.problems = [tell(problem, self.language) for problem in problems]
         self.limits = limitations(reading, material.frame, material.found.results, material.health, partial=partial)
 
     def markdown(self) -> str:
@@ -454,10 +448,6 @@ class Report:
             by_model=accounts.spent_by_model(reading) if accounts.took_part(reading, frame).models else [],
             glossary=GLOSSARY | {term: text for each in self.own.values() for term, text in each.glossary.items()},
         )  # fmt: skip
-
-    def brief(self) -> str:
-        """Page one alone, Markdown."""
-        return brief(self.page, self.language)
 
     def _of(self, name: str, at: Place = "section") -> list[Picture]:
         """Pictures of a methodology, or of what is nobody's own, in this part of the report."""
@@ -494,21 +484,13 @@ class Report:
         for name in self.material.found.results:
             others = [finding for finding in self.page.by_methodology.get(name, ()) if finding.id not in shown]
             yield MethodologyPart(
-                name, self.page.titles[name], **self._texts(name), findings=others[:FINDINGS],
+                name, self.page.titles[name], self.declared[name].at("section"), self.declared[name].at("appendix"),
+                findings=others[:FINDINGS],
                 further=others[FINDINGS:], pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
             yield MethodologyPart(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
-
-    def _texts(self, name: str) -> dict[str, str]:
-        if results := self.declared.get(name):
-            return {"section": results.at("section"), "appendix": results.at("appendix")}
-        return {}
-
-    def _problems(self) -> Iterator[Words]:
-        material = self.material
-        return accounts.problems(self.reading, material.frame, material.stages, material.found)
 
     def _across(self) -> list[KeyFinding]:
         """What was tested over methodologies and is not on page one."""
@@ -528,13 +510,11 @@ class Report:
         for title, text in (
             (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),
             (N_("Replicates"), again),
-            (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
+            (N_("What answers name of a memory"), citations_section(material.citations, material.frame, language)),
+            (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text
-
-    def _named(self) -> str:
-        return citations_section(self.material.citations, self.material.frame, self.language)
 
 
 GLOSSARY = {
@@ -559,11 +539,8 @@ def brief(page: PageOne, language: Language) -> str:
 
 
 def _image(picture: Picture) -> str:
-    return f"![{_alt(picture.alt)}](figures/{picture.stem}.svg)"
-
-
-def _alt(text: str) -> str:
-    return escape(text).replace("]", "\\]")
+    alternative = escape(picture.alt).replace("]", "\\]")
+    return f"![{alternative}](figures/{picture.stem}.svg)"
 
 
 def _behind(finding: KeyFinding, embedded: Embedded, language: Language) -> str:

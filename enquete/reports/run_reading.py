@@ -157,10 +157,6 @@ class RunReading(RunBase[ReadingLedger]):
             by_model=bool(self.record.interviewer_model),
         )
 
-    def memories(self, phase: str, arm: Arm) -> dict[str, str | None]:
-        """Memory digest by participant, as this arm had it in this phase."""
-        return self.ledger.digests(phase) if arm.digest == "own" else {}
-
     def remembering(self, phase: str) -> frozenset[str]:
         """Who has a memory in this phase."""
         rows = self.ledger.read(queries.REMEMBERING, (phase,))
@@ -244,9 +240,7 @@ def open_run(
     ledger = ReadingLedger.open(folder / LEDGER)
     try:
         yield RunReading(folder, ledger.record, ledger, language, population, by)
-    except (
-        json.JSONDecodeError
-    ) as error:  # of a column that is parsed where it is tabled; result files have errors of their own
+    except json.JSONDecodeError as error:  # of a column parsed where it is tabled; result files have their own errors
         raise damaged(folder / LEDGER, error) from error
     except (LookupError, ValueError, TypeError, AttributeError):  # likewise of a name that is no more what it was
         require_sound(folder)

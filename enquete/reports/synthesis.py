@@ -18,7 +18,6 @@ from enquete.ledger.canonical import move_latest
 from enquete.ledger.connection import DatabaseError
 from enquete.ledger.folders import RECORD, write_atomically
 from enquete.ledger.ledger import Failure
-from enquete.locale import tell
 from enquete.memory.graph import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
 from enquete.memory.recall import MemoryFault
@@ -27,10 +26,10 @@ from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
 from enquete.reports.accounts import citations, every_call_failed
-from enquete.reports.analyses import UNIT, Findings, find, names_of, results_of, stated
+from enquete.reports.analyses import UNIT, Findings, find, stated
 from enquete.reports.context import chosen, give_back, statuses
 from enquete.reports.evaluation import evaluations
-from enquete.reports.exports import reached, write_exports, write_stage
+from enquete.reports.exports import declared, reached, write_exports, write_stage
 from enquete.reports.findings import KeyFinding, ranked
 from enquete.reports.further_arms import preferences, replicate
 from enquete.reports.health import HEALTH, examine
@@ -65,10 +64,8 @@ def remember(run_session: RunSession) -> None:
         return
     try:
         sent = _send(run_session)
-    except (DatabaseError, OSError, EnqueteError, ValidationError) as error:
-        sent = Delivery(why=f"{type(error).__name__}: {error}")
     except Exception as error:
-        if run_session.raise_bugs:
+        if run_session.raise_bugs and not isinstance(error, DatabaseError | OSError | EnqueteError | ValidationError):
             raise
         sent = Delivery(why=f"{type(error).__name__}: {error}")
     if sent.why:
@@ -189,10 +186,8 @@ def _findings(
     reading: RunReading, found: Findings, asked: Sequence[AskedItem]
 ) -> tuple[Mapping[str, Results], Mapping[str, list[KeyFinding]]]:
     """What is declared, in the reader's language, and every finding by methodology."""
-    by_method = evaluations(reading.record.methods)
-    titles = {name: _title(reading, name) for name in by_method}
-    declared = results_of(by_method, found.analyses, names_of(reading, list(asked), titles), reading.language)
-    return declared, stated(declared)
+    results = declared(reading, asked, found)
+    return results, stated(results)
 
 
 def _listed(findings: Mapping[str, list[KeyFinding]]) -> list[KeyFinding]:
@@ -256,25 +251,21 @@ def _material(
         found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
 
     asked = items(reading, frame)
-    declared, findings = _findings(reading, found, asked)
+    results, findings = _findings(reading, found, asked)
     replicates = replicate(reading, frame, found)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.analyses, frame, file)
     give_back()
-    names = next(iter(declared.values())).names
-    declared = {
-        **declared,
-        HEALTH: health_results(health, evaluations(reading.record.methods), names, reading.language),
-    }
+    names, by_method = next(iter(results.values())).names, evaluations(reading.record.methods)
+    results = {**results, HEALTH: health_results(health, by_method, names, reading.language)}
     against = preferences(reading)
     prose = narrative.stored(reading, narrative.shown(_listed(findings), frame, reading.run))
-    by_method = evaluations(reading.record.methods)
     drawn = pictures(
-        frame, by_method, declared, {name: _title(reading, name) for name in by_method}, reading.language, file,
-        replicates=replicates, preference=against,
+        frame, by_method, results, names.methodologies, reading.language, file, replicates=replicates,
+        preference=against,
     )  # fmt: skip
     return ReportMaterial(
-        frame, stages, found, findings, declared, prose, health, asked, replicates, drawn, against,
+        frame, stages, found, findings, results, prose, health, asked, replicates, drawn, against,
         citations(reading, frame)
     )  # fmt: skip
 
@@ -285,10 +276,6 @@ def _raise_flags(findings: Findings, material: ReportMaterial) -> None:
         checks = health_flags(material.health, material.declared[HEALTH], name)
         flags: list[JsonValue] = [*dict.fromkeys((*_texts(result.get("flags")), *checks))]
         findings.results[name] = {**result, "flags": flags}
-
-
-def _title(reading: RunReading, name: str) -> str:
-    return tell(reading.methodology(name).title, reading.language)
 
 
 def synthesis_folder(folder: Path) -> Path:
