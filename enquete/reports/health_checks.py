@@ -64,166 +64,76 @@ VERDICTS: Mapping[str, str] = {
 
 CHECKS: Mapping[str, tuple[Unit, str, str]] = {
     "zero_drift": ("share", N_("Agents without any change"), N_("Memory hardly affects the answers.")),
-    "direction_flips": (
-        "share",
-        N_("Agents that change sides of the scale on at least half of the statements"),
-        N_("That much turning round speaks of noise, not of opinions."),
-    ),
-    "unrevised": (
-        "share",
-        N_("Agents whose last ratings equal their first"),
-        N_("The feedback has no effect; convergence cannot be measured."),
-    ),
-    "rated_alike": (
-        "share",
-        N_("Agents that find all scenarios equally desirable"),
-        N_("The scenarios are not told apart."),
-    ),
-    "two_components": (
-        "share",
-        N_("Variance of the first two components"),
-        N_("The answers hardly share a structure; types are doubtful."),
-    ),
-    "coherence": (
-        "coefficient",
-        N_("Coherence beyond chance, without agents' own levels (mean r)"),
-        N_("The answers hang together hardly more than random ones."),
-    ),
-    "order_smoothness": (
-        "coefficient",
-        N_("Likeness of neighbours in the order shown, beyond other orders (r)"),
-        N_("Answers repeat the one before instead of saying what is thought of the item."),
-    ),
-    "family_alpha": (
-        "coefficient",
-        N_("Consistency of the families (Cronbach's α, median)"),
-        N_("Statements of one family do not go together."),
-    ),
-    "reversed_items": (
-        "coefficient",
-        N_("Agreement with statements and with reversed ones of the same family (r)"),
-        N_(
-            "Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the "
-            "keys are wrong."
-        ),
-    ),
-    "answer_stability": (
-        "coefficient",
-        N_("Stability of the answers from wave to wave or round to round (r)"),
-        N_("Who answers now this, now that has no opinion that could change."),
-    ),
-    "acquiescence": (
-        "points",
-        N_("Acquiescence (points of a five-point scale)"),
-        N_("Statements of both directions are agreed or disagreed with."),
-    ),
+    "direction_flips": ("share", N_("Agents that change sides of the scale on at least half of the statements"),
+        N_("That much turning round speaks of noise, not of opinions.")),
+    "unrevised": ("share", N_("Agents whose last ratings equal their first"),
+        N_("The feedback has no effect; convergence cannot be measured.")),
+    "rated_alike": ("share", N_("Agents that find all scenarios equally desirable"),
+        N_("The scenarios are not told apart.")),
+    "two_components": ("share", N_("Variance of the first two components"),
+        N_("The answers hardly share a structure; types are doubtful.")),
+    "coherence": ("coefficient", N_("Coherence beyond chance, without agents' own levels (mean r)"),
+        N_("The answers hang together hardly more than random ones.")),
+    "order_smoothness": ("coefficient", N_("Likeness of neighbours in the order shown, beyond other orders (r)"),
+        N_("Answers repeat the one before instead of saying what is thought of the item.")),
+    "family_alpha": ("coefficient", N_("Consistency of the families (Cronbach's α, median)"),
+        N_("Statements of one family do not go together.")),
+    "reversed_items": ("coefficient", N_("Agreement with statements and with reversed ones of the same family (r)"),
+        N_("Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the "
+           "keys are wrong.")),
+    "answer_stability": ("coefficient", N_("Stability of the answers from wave to wave or round to round (r)"),
+        N_("Who answers now this, now that has no opinion that could change.")),
+    "acquiescence": ("points", N_("Acquiescence (points of a five-point scale)"),
+        N_("Statements of both directions are agreed or disagreed with.")),
     "extreme_style": ("share", N_("Answers at the ends of the scale"), N_("That is far from what people do.")),
     "midpoint_style": ("share", N_("Answers at the midpoint"), N_("That is far from what people do.")),
-    "straightlining": (
-        "share",
-        N_("Agents with very long rows of equal answers"),
-        N_("Answers are ticked through instead of given."),
-    ),
-    "position_share": (
-        "share",
-        N_("Preference for the option shown first or last (excess)"),
-        N_("The place of an option is no reason to choose it."),
-    ),
-    "flat_items": (
-        "share",
-        N_("Items that more than half of the pairs of agents answer alike"),
-        N_("The agents hardly differ."),
-    ),
-    "variance_ratio": (
-        "coefficient",
-        N_("Spread relative to people's"),
-        N_("Differences between people are understated."),
-    ),
-    "persona_flattening": (
-        "coefficient",
-        N_(
-            "Likeness within types ahead of that between them (r of profiles without the items' means, within − "
-            "between)"
-        ),
-        N_("Agents of different types answer no more differently than those of one type."),
-    ),
+    "straightlining": ("share", N_("Agents with very long rows of equal answers"),
+        N_("Answers are ticked through instead of given.")),
+    "position_share": ("share", N_("Preference for the option shown first or last (excess)"),
+        N_("The place of an option is no reason to choose it.")),
+    "flat_items": ("share", N_("Items that more than half of the pairs of agents answer alike"),
+        N_("The agents hardly differ.")),
+    "variance_ratio": ("coefficient", N_("Spread relative to people's"),
+        N_("Differences between people are understated.")),
+    "persona_flattening": ("coefficient",
+        N_("Likeness within types ahead of that between them (r of profiles without the items' means, within − "
+           "between)"),
+        N_("Agents of different types answer no more differently than those of one type.")),
     "refusal_rate": ("share", N_("Refused answers"), N_("What is missing is not missing at random.")),
     "repair_rate": ("share", N_("Answers valid only after asking again"), N_("The instrument or the model struggles.")),
-    "contentless": (
-        "share",
-        N_("Agents whose answers say nothing"),
-        N_("Rows of one value, and texts that repeat or are no sentences: see the column `content`."),
-    ),
+    "contentless": ("share", N_("Agents whose answers say nothing"),
+        N_("Rows of one value, and texts that repeat or are no sentences: see the column `content`.")),
     "empty_texts": ("share", N_("Texts that say nothing"), N_("They explain nothing: see the column `content`.")),
     "missing_rate": ("share", N_("Invalid or failed answers"), N_("Resuming the run asks failed ones again.")),
-    "refusal_by_type": (
-        "share",
-        N_("Largest difference between types in refusals"),
-        N_("Types are not represented equally well."),
-    ),
-    "repair_by_type": (
-        "share",
-        N_("Largest difference between types in repairs"),
-        N_("Types do not answer with equal ease."),
-    ),
-    "missing_by_type": (
-        "share",
-        N_("Largest difference between types in missing answers"),
-        N_("Types are not represented equally well."),
-    ),
-    "human_jsd": (
-        "coefficient",
-        N_("Likeness to people's distribution (1 − JSD)"),
-        N_("An even spread would be no further off."),
-    ),
-    "human_w1": (
-        "coefficient",
-        N_("Likeness to people's distribution (1 − Wasserstein)"),
-        N_("An even spread would be no further off."),
-    ),
-    "test_retest": (
-        "coefficient",
-        N_("Agreement when asked again (weighted κ)"),
-        N_("What a repeat does not reproduce is noise."),
-    ),
-    "option_order": (
-        "coefficient",
-        N_("Agreement with the options reversed (weighted κ)"),
-        N_("An opinion does not depend on the order."),
-    ),
-    "option_order_shift": (
-        "points",
-        N_("Shift with the options reversed (points)"),
-        N_("It shows a preference for a place."),
-    ),
+    "refusal_by_type": ("share", N_("Largest difference between types in refusals"),
+        N_("Types are not represented equally well.")),
+    "repair_by_type": ("share", N_("Largest difference between types in repairs"),
+        N_("Types do not answer with equal ease.")),
+    "missing_by_type": ("share", N_("Largest difference between types in missing answers"),
+        N_("Types are not represented equally well.")),
+    "human_jsd": ("coefficient", N_("Likeness to people's distribution (1 − JSD)"),
+        N_("An even spread would be no further off.")),
+    "human_w1": ("coefficient", N_("Likeness to people's distribution (1 − Wasserstein)"),
+        N_("An even spread would be no further off.")),
+    "test_retest": ("coefficient", N_("Agreement when asked again (weighted κ)"),
+        N_("What a repeat does not reproduce is noise.")),
+    "option_order": ("coefficient", N_("Agreement with the options reversed (weighted κ)"),
+        N_("An opinion does not depend on the order.")),
+    "option_order_shift": ("points", N_("Shift with the options reversed (points)"),
+        N_("It shows a preference for a place.")),
     "item_order": ("coefficient", N_("Agreement over orders of the items (ICC)"), N_("Neighbouring items rub off.")),
     "paraphrase": ("share", N_("Share of variance of the wording"), N_("The wording has a say.")),
-    "persona_swap": (
-        "share",
-        N_("Share of the agreement on retest that another's persona takes away"),
-        N_("The persona is hardly heeded."),
-    ),
-    "null_persona": (
-        "share",
-        N_("Share of the agreement on retest that is gone without a persona"),
-        N_("It is rather the model that speaks than the persona."),
-    ),
-    "negative_control": (
-        "count",
-        N_("Control items with a sure drift"),
-        N_("Nothing should have moved there: a shared shock moves everything."),
-    ),
-    "placebo_exposure": (
-        "points",
-        N_("Change under the own against a neutral memory (points)"),
-        N_("The change is not surely due to what was experienced."),
-    ),
-    "false_median": (
-        "coefficient",
-        N_("Pull of a median that nobody gave"),
-        N_("It is the number that is followed, not the panel."),
-    ),
-}
+    "persona_swap": ("share", N_("Share of the agreement on retest that another's persona takes away"),
+        N_("The persona is hardly heeded.")),
+    "null_persona": ("share", N_("Share of the agreement on retest that is gone without a persona"),
+        N_("It is rather the model that speaks than the persona.")),
+    "negative_control": ("count", N_("Control items with a sure drift"),
+        N_("Nothing should have moved there: a shared shock moves everything.")),
+    "placebo_exposure": ("points", N_("Change under the own against a neutral memory (points)"),
+        N_("The change is not surely due to what was experienced.")),
+    "false_median": ("coefficient", N_("Pull of a median that nobody gave"),
+        N_("It is the number that is followed, not the panel.")),
+}  # fmt: skip
 """By name: unit of the value; by language what it is and what a caution means."""
 
 BASES: Mapping[Basis, str] = {
