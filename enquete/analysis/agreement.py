@@ -56,8 +56,7 @@ def weighted_kappa(first: ArrayLike, second: ArrayLike) -> Kappa:
 
 
 def stratified_kappa(first: Floats, second: Floats) -> float | None:
-    """κ_w = 1 − Σᵢ Σₐ (xₐᵢ − yₐᵢ)² / Σᵢ nᵢ·(s²ₓᵢ + s²_yᵢ + (x̄ᵢ − ȳᵢ)²), the denominator being what chance gives per
-    item.
+    """κ_w = 1 − Σᵢ Σₐ (xₐᵢ − yₐᵢ)² / Σᵢ nᵢ·(s²ₓᵢ + s²_yᵢ + (x̄ᵢ − ȳᵢ)²), the denominator what chance gives an item.
 
     first, second: agents × items in one unit, NaN where missing; s² with divisor n. One item gives Cohen's κ with
     quadratic weights. None where no item varies. Source: Fleiss & Cohen 1973; strata as in Barlow, Lai & Azen 1991.
@@ -85,8 +84,7 @@ class ArmComponents:
 
     @property
     def icc(self) -> float | None:
-        """ICC(A,1) = σ²_a/(σ²_a + σ²_p + σ²_e), two-way random, absolute agreement (McGraw & Wong 1996; Shrout & Fleiss
-        (2,1))."""
+        """ICC(A,1) = σ²_a/(σ²_a + σ²_p + σ²_e), two-way random (McGraw & Wong 1996; Shrout & Fleiss (2,1))."""
         total = self.between_agents + self.between_arms + self.error
         return self.between_agents / total if total > 1e-12 else None
 

@@ -56,8 +56,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Aligned:
-    """Several arms or waves over the participants and items that all of them hold; an answer missing in one is NaN in
-    all."""
+    """Several arms or waves over the participants and items that all hold; an answer missing in one is NaN in all."""
 
     participants: pd.Index[str]
     items: pd.Index[str]

@@ -463,8 +463,7 @@ def polarity(wish: ArrayLike, expectation: ArrayLike) -> Floats:
     """π = d′·p′ of centred desirability d′ and centred plausibility p′, by rater: −1 … 1.
 
     Above 0 wish and expectation point the same way (wished for and expected, or feared and not expected); below 0 they
-    part (feared and expected, or wished for and not expected); 0 where either is at its midpoint. NaN where one is
-    missing.
+    part (feared and expected, or wished for and not expected); 0 where either is at its midpoint. NaN: one is missing.
     """
     return np.asarray(wish, dtype=np.float64) * np.asarray(expectation, dtype=np.float64)
 
@@ -511,8 +510,7 @@ class Alike:
 
 
 def alike_ratings(ratings: ArrayLike) -> Alike:
-    """How many raters give all things the same rating, among those who rated all. ratings: raters × things, NaN
-    missing.
+    """How many raters give all things the same rating, of those who rated all. ratings: raters × things, NaN missing.
 
     Raises ValueError unless two-dimensional.
     """

@@ -111,8 +111,7 @@ def hodges_lehmann(d: ArrayLike) -> float | None:
 def walsh_averages(u: Floats, count: NDArray[np.int64], places: Sequence[int]) -> list[float]:
     """The Walsh averages at these places (1 the smallest) of values u, ascending, that occur `count` times.
 
-    Of many different values by bisection: exact to the last digits, without the memory that listing n(n + 1)/2 averages
-    takes.
+    Of many different values by bisection: exact to the last digits, without the memory for n(n + 1)/2 averages.
     """
     if u.size <= LISTED_UP_TO:
         i, j = np.triu_indices(u.size)

@@ -110,8 +110,7 @@ def centred_agents(x: Floats) -> Floats:
 
 
 def mean_squared_correlation(x: Floats) -> float:
-    """Σ s²ᵢⱼ/Σ s²ᵢ·s²ⱼ over pairs i ≠ j: the mean of r² weighted by s²ᵢ·s²ⱼ. x: agents × items, each of which
-    varies."""
+    """Σ s²ᵢⱼ/Σ s²ᵢ·s²ⱼ over pairs i ≠ j: the mean of r² weighted by s²ᵢ·s²ⱼ. x: agents × items that vary."""
     x = x - x.mean(axis=0)
     products = x.T @ x
     sizes = np.diag(products)
@@ -119,8 +118,7 @@ def mean_squared_correlation(x: Floats) -> float:
 
 
 def profiles_alike(x: Floats) -> tuple[float, float]:
-    """Mean r over items of two agents' answers, items' means left in, and its SE where each agent's answers are in
-    random order.
+    """Mean r over items of two agents' answers, items' means left in, and its SE by chance.
 
     Permuting n profiles over S items gives each of the n(n − 1)/2 pairs r of mean 0 and variance 1/(S − 1),
     uncorrelated (Pitman 1937). An agent who gives one answer to everything counts as 0.
@@ -209,8 +207,7 @@ def _alphas(x: Floats, families: Mapping[str, Flags]) -> dict[str, float]:
 
 
 def cronbach(x: Floats) -> float | None:
-    """α = k/(k − 1)·(1 − Σ s²ᵢ/s²_total) over agents without a gap; None where the sum does not vary (Cronbach
-    1951)."""
+    """α = k/(k − 1)·(1 − Σ s²ᵢ/s²_total) over agents without a gap; None if the sum does not vary (Cronbach 1951)."""
     whole = x[~np.isnan(x).any(axis=1)]
     if len(whole) < 2 or (total := float(whole.sum(axis=1).var(ddof=1))) < 1e-9:
         return None
@@ -319,8 +316,7 @@ def _within(blocks: Codes, rng: np.random.Generator) -> Codes:
 
 
 def _relations(answers: Answers, blocks: Codes) -> Codes:
-    """Of two items of a block: 0 of two families, 1 of one and keyed alike, 2 of one and keyed oppositely; −1 of two
-    blocks."""
+    """Of two items of a block: 0 of two families, 1 of one, keyed alike, 2 of one, oppositely; −1 of two blocks."""
     family = (answers.families[:, None] == answers.families) & (answers.families != "")
     turned = answers.reverse[:, None] != answers.reverse
     related = np.where(family, np.where(turned, 2, 1), 0)
@@ -384,8 +380,7 @@ def acquiescence(answers: Answers) -> Diagnostic:
 
 
 def acquiescence_by_agent(answers: Answers) -> tuple[pd.Series[float], dict[str, int]]:
-    """(F + R)/2 of each agent's answers as given, averaged over families by their balanced pairs; and those pairs by
-    family.
+    """(F + R)/2 of each agent's answers as given, averaged over families by their balanced pairs; those by family.
 
     F, R: mean distance from the midpoint, in points of a five-point scale, of a family's forward and reversed items.
     Content cancels only where both are there, so a family keyed one way is left out. NaN for an agent without a family
@@ -441,8 +436,7 @@ def longest_allowed(n_items: int) -> float:
 
 
 def straightlining(answers: Answers) -> Diagnostic:
-    """Share of agents with a run of identical answers longer than `longest_allowed` for what they were shown at
-    once."""
+    """Share of agents with a run of identical answers longer than `longest_allowed` for what they saw at once."""
     runs = longest_runs(answers)
     why_not = "position_unclear" if runs is None and answers.items.size else ""
     least = THRESHOLDS["straightlining"].least["items"]
@@ -473,8 +467,7 @@ def surely_above(name: str, hits: int, n: int) -> Ruling:
 
 
 def longest_runs(answers: Answers) -> pd.DataFrame | None:
-    """By agent: `run`, the longest row of identical answers in the order shown, and `n_items`, most items shown at
-    once.
+    """By agent: `run`, the longest row of identical answers in the order shown, and `n_items`, most shown at once.
 
     Identical is the same place where the option order is known for every answer, else the same value, on the same
     scale. A gap, another block or another scale ends a run. Agents that were shown nothing are left out. None where the
@@ -492,8 +485,7 @@ def longest_runs(answers: Answers) -> pd.DataFrame | None:
 
 
 def in_shown_order(answers: Answers) -> tuple[Codes, Codes] | None:
-    """By agent the columns of the items in the order shown, what was not shown last, and the block of each, NOT_SHOWN
-    there.
+    """By agent the columns of the items in the order shown, what was not shown last, and each block, NOT_SHOWN there.
 
     None where the order shown is unknown or two items have the same place.
     """

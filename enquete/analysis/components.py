@@ -184,8 +184,7 @@ class _Form:
 
 @dataclass(frozen=True)
 class Continuum:
-    """mean: columns. axes: components × columns. scales: root sums of squares along the axes, before answers take
-    form."""
+    """mean: columns. axes: components × columns. scales: root sums of squares along them, before answers take form."""
 
     n: int
     mean: Matrix

@@ -47,8 +47,7 @@ SURE_FROM = 20  # agents: of 440 panels of 10 and 15 drawn from people's, 1% loo
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """One row of the table. `least`: minimum by unit, below which the check is not computed; the first unit is its
-    n."""
+    """One row of the table. `least`: minimum by unit, below which the check is not computed; the first is its n."""
 
     formula: str
     caution: Bounds

@@ -104,8 +104,7 @@ def mean_interval(n: int, mean: float | None, sd: float | None, ends: tuple[floa
 
 
 def share_interval(count: int, n: int) -> dict[str, float]:
-    """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), which stays within 0 and 1 for few
-    agents."""
+    """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), within 0 and 1."""
     interval = scipy.stats.binomtest(count, n).proportion_ci(LEVEL, method="wilson")
     return {"share": count / n, "low": float(interval.low), "high": float(interval.high)}
 

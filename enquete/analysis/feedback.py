@@ -49,8 +49,7 @@ class Drawn:
 def drawn_toward(
     first: pd.DataFrame, last: pd.DataFrame, scales: Mapping[str, tuple[int, int]], *, draws: int = DRAWS, seed: int = 0
 ) -> Drawn:
-    """T = Σ (|x_ij − M_ij| − |y_ij − M_ij|)/m over the m pairs of ratings x, y of agent i on item j in the first and
-    the last round.
+    """T = Σ (|x_ij − M_ij| − |y_ij − M_ij|)/m over the m pairs of first and last ratings x, y of agent i on item j.
 
     M_ij is the median of the *others'* first ratings of item j. The median of all, the agent's own rating among them,
     is nearer to x than to a y that was drawn anew; and who is singled out for standing off it comes nearer by
@@ -133,8 +132,7 @@ def _has_middle(x: Floats, y: Floats, points: int) -> bool:
 
 
 class _RatingCounts:
-    """Ratings as counts: what exchanging the rounds of some agents (−1 among ±1) does to them is linear in the
-    signs."""
+    """Ratings as counts: what exchanging rounds of some agents (−1 among ±1) does is linear in the signs."""
 
     def __init__(self, start: Floats, end: Floats, both: NDArray[np.bool_], points: int) -> None:
         n, items = start.shape
@@ -155,8 +153,7 @@ class _RatingCounts:
         return np.asarray(sums, dtype=np.float64).reshape(-1, *self.shape)
 
     def medians(self, counts: Floats) -> Floats:
-        """Exchanges × items × points: the median of the others, for an agent who gave that rating; NaN without
-        others."""
+        """Exchanges × items × points: the others' median, for an agent who gave that rating; else NaN."""
         left = counts[:, :, None, :] - np.eye(self.shape[1])
         n = left.sum(axis=3)
         reached = np.cumsum(left, axis=3)

@@ -102,8 +102,7 @@ def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats,
 
 
 def _flips(agents: int, items: int, draws: int, seed: int) -> Iterator[Floats]:
-    """Rows of ±1 in portions that fit into memory: every different one, the first agent's held, or random ones by
-    seed."""
+    """Rows of ±1 in portions that fit into memory: every different one, the first agent's held, or random ones."""
     if agents <= ALL_UP_TO:
         yield np.asarray(1 - 2 * ((np.arange(2 ** (agents - 1))[:, None] >> np.arange(agents)) & 1), dtype=np.float64)
         return
@@ -157,8 +156,7 @@ def selected_intervals(
 
 
 def extreme(intervals: pd.DataFrame, side: Literal["highest", "lowest"]) -> tuple[int, list[int]]:
-    """The place of the highest or lowest estimate, and all places that share it (to 9 decimals): ties are named as
-    ties.
+    """The place of the highest or lowest estimate, and all places that share it (to 9 decimals).
 
     Raises ValueError where there is no estimate.
     """
@@ -213,8 +211,7 @@ def detectable_change(n: int, sd: float, *, tests: int = 1, alpha: float = ALPHA
 def detectable_difference(
     sizes: Sequence[int], sd: float, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
-    """The smallest distance of one group's mean from all others', in the unit of `sd`, that a comparison of groups
-    finds.
+    """The smallest distance of one group's mean from all others', in the unit of `sd`, that a test of groups finds.
 
     Of a group of average size n̄ = N/g: λ = δ²/sd²·n̄(N − n̄)/N, F of g − 1 and N − g degrees of freedom, otherwise as
     in `detectable_change`; a smaller group has to differ more. sd: within groups (of a share p: √(p(1 − p))). A rank or
@@ -260,8 +257,7 @@ def over_questions(
     given: Collection[str] = (),
     after: Mapping[str, str] | None = None,
 ) -> pd.Series[float]:
-    """One correction over every test of a study: each question enters Holm's procedure once, by the least p among its
-    rows.
+    """One correction over every test of a study: each question enters Holm's procedure once, by its least p.
 
     Within a question p̃ holds over its rows: those of `given` do already (max-T), the others by Holm. Each of m
     questions has the share 1/m of α. The one whose least p̃ is smallest for its share is answered first, a row's

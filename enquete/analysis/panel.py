@@ -74,8 +74,7 @@ def describe(ratings: ArrayLike, low: int, high: int, *, top: int = 2) -> Disper
 
 
 def frequencies(ratings: ArrayLike, low: int, high: int) -> NDArray[np.int64]:
-    """How often each scale point low … high was chosen; NaN is left out. Raises ValueError for a rating off the
-    scale."""
+    """How often each scale point low … high was chosen; NaN left out. Raises ValueError for one off the scale."""
     if high <= low:
         raise ValueError(f"a scale needs at least two points; {low} to {high} was given")
     x = known(ratings)
@@ -95,8 +94,7 @@ def iqr(ratings: ArrayLike) -> float | None:
 
 
 def quartiles(x: Floats) -> tuple[float, float, float]:
-    """Type 7, as numpy.percentile gives them, whose generality costs more than sorting a panel. x: numbers, none
-    missing."""
+    """Type 7, as numpy.percentile gives them, whose generality costs more than sorting a panel. x: without NaN."""
     ordered = np.sort(x).tolist()
 
     def at(share: float) -> float:
@@ -207,8 +205,7 @@ EVEN = 49_999  # panels of an even spread
 
 
 def camps_p(counts: ArrayLike) -> float | None:
-    """How often so many ratings, spread evenly over the scale, are split and vary as much as these; 1 where these are
-    not split.
+    """How often so many ratings, spread evenly over the scale, are split and vary as much as these; 1 if these are not.
 
     (b + 1)/(m + 1) of m = 49,999 panels; more than the scale's even variance is what two camps at the ends have and a
     heap has not. Half the agents about 1.3 and half about 4.7 of five points (sd .7): p below .05/14 in .19 / .37 / .93

@@ -88,8 +88,7 @@ def _kept(labels: bytes, draws: int, seed: int) -> Labels:
 
 
 def relabellings(labels: Labels, draws: int = DRAWS, seed: int = 0) -> tuple[Labels, bool]:
-    """Relabellings × n, and whether they are all there are; else random ones by seed, fewer the more labels there
-    are."""
+    """Relabellings × n, and whether they are all there are; else random ones by seed, fewer of many labels."""
     if enumerable(labels):
         return _enumerate(labels), True
     return _kept(labels.tobytes(), min(draws, max(999, DRAWN_MORE // 2 // labels.size)), seed), False

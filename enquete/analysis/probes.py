@@ -242,8 +242,7 @@ def placebo_exposure(before: Answers, after: Answers, placebo_before: Answers, p
 
 
 def student(x: Floats) -> tuple[float | None, float | None, float | None]:
-    """Mean and its two-sided interval of 95%, x̄ ± t·s/√n with n − 1 degrees of freedom; None where n does not allow
-    it."""
+    """Mean and its two-sided interval of 95%, x̄ ± t·s/√n with n − 1 degrees of freedom; None for small n."""
     if x.size < 2:
         return (float(x.mean()) if x.size else None), None, None
     mean = float(x.mean())

@@ -148,16 +148,14 @@ TIE = 9  # digits of z beyond which two statements are tied, so that ties do not
 def weights(loadings: Matrix, flags: Flags) -> Matrix:
     """w = l/(1 − l²) of flagged sorts, 0 elsewhere, N × k. Source: Spearman 1927, Brown 1980, p. 241.
 
-    |l| above .999 counts as .999 (w = ±499.75): at 1 the weight is infinite, and above 1 (Heywood) it has the wrong
-    sign.
+    |l| above .999 counts as .999 (w = ±499.75): at 1 the weight is infinite, and above 1 (Heywood) its sign is wrong.
     """
     bounded = np.clip(loadings, -LARGEST_LOADING, LARGEST_LOADING)
     return np.where(flags, bounded / (1 - bounded**2), 0.0)
 
 
 def composites(sorts: Matrix, weight: Matrix) -> Matrix:
-    """Weighted mean sort of each factor, Σwx / Σ|w|, less its mean: factors × statements. Each factor needs a
-    weight."""
+    """Weighted mean sort of each factor, Σwx / Σ|w|, less its mean: factors × statements. Each needs a weight."""
     sums = weight.T @ sorts / np.abs(weight).sum(axis=0)[:, None]
     return np.asarray(sums - sums.mean(axis=1, keepdims=True))
 
@@ -173,8 +171,7 @@ def z_scores(composite: Matrix) -> Matrix:
 
 
 def factor_array(z: Matrix, grid: Mapping[int, int]) -> Matrix:
-    """The forced grid filled in the order of z; of tied statements (equal to 9 digits) the earlier gets the lower
-    place."""
+    """The forced grid filled in the order of z; of tied ones (equal to 9 digits) the earlier gets the lower place."""
     return common_sort(z.round(TIE), grid)
 
 
@@ -478,8 +475,7 @@ class NumberOfFactors:
 
 
 def number_of_factors(x: Matrix, seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> NumberOfFactors:
-    """Parallel analysis (Horn 1965) of standardised sorts x (N × S), with each sort's places dealt anew over
-    statements.
+    """Parallel analysis (Horn 1965) of standardised sorts x (N × S), with each sort's places dealt anew.
 
     The null is exact: every legal sort is equally likely for everyone. p = (1 + #{null ≥ observed}) / (1 + draws), each
     eigenvalue against those of its own rank. The level is .01, since at .05 one population of noise in twenty has a
@@ -769,8 +765,7 @@ def _factor(
 
 @dataclass(frozen=True)
 class SortAgreement:
-    """ari: adjusted Rand index, or None where there is nothing to compare. n_unflagged: of the sorts that have a
-    cluster."""
+    """ari: adjusted Rand index, or None with nothing to compare. n_unflagged: of the sorts in a cluster."""
 
     ari: float | None
     n_compared: int

@@ -52,8 +52,7 @@ class ExpectedAnswers:
 
     @property
     def middle(self) -> Floats:
-        """Probability of the midpoint; only scales with an odd number of points have one, others give that beside
-        it."""
+        """Probability of the midpoint; scales with an even number of points give that beside it."""
         centre = ((self.answers.points - 1) // 2)[None, :, None]
         middle = np.take_along_axis(self.mass, np.broadcast_to(centre, (*self.mass.shape[:2], 1)), axis=2)
         return np.asarray(middle[:, :, 0])
@@ -246,8 +245,7 @@ def persona_flattening(answers: Answers, *, seed: int = 0) -> Diagnostic:
 
 
 class Apart(NamedTuple):
-    """Mean r of pairs of one type, of pairs of two types, the difference, and its p; None where there are no such
-    pairs."""
+    """Mean r of pairs of one type, of pairs of two types, the difference, and its p; None without such pairs."""
 
     within_types: float | None
     between_types: float | None
@@ -412,8 +410,7 @@ _NEEDED = ("participant", "stakeholder_type", "item", "status")
 
 @dataclass(frozen=True)
 class _AskedItems:
-    """What was asked: participant, item and type of each answer as numbers, and by kind whether it is a gap of that
-    kind."""
+    """What was asked: participant, item and type of each answer as numbers, and whether it is a gap of each kind."""
 
     person: Codes
     item: Codes
@@ -508,8 +505,7 @@ def _by_type(asked: _AskedItems) -> list[Diagnostic]:
 
 
 def _kruskal(rates: Sequence[Floats]) -> float | None:
-    """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or a second
-    type."""
+    """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or two types."""
     if len(rates) < 2 or np.ptp(np.concatenate(rates)) == 0:
         return None
     return float(scipy.stats.kruskal(*rates).pvalue)

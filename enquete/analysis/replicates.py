@@ -39,8 +39,7 @@ def fewest(alpha: float = ALPHA) -> int:
 def sign(value: float | None) -> int | None:
     """What a run says by a difference: 1, −1, or 0 where there is none.
 
-    value: None or NaN where the run does not define it, which says nothing: None. Raises ValueError for an infinite
-    value.
+    value: None or NaN where the run does not define it, which says nothing: None. Raises ValueError if infinite.
     """
     if value is None or np.isnan(value):
         return None
@@ -53,8 +52,7 @@ def judge_claim(claimed: Hashable, further: Sequence[Hashable | None], *, indepe
     """Judge what the main arm claims by the further runs alone.
 
     The main arm chose what to claim (the extreme groups, the significant items), so that its own figure always agrees
-    with the claim and tells nothing; further runs chose nothing. Two exact binomial tests over those that agree, at 5
-    %:
+    with the claim and tells nothing; further runs chose nothing. Two exact binomial tests of those that agree, at 5 %:
 
     fragile: so few agree as would be rare for a claim that holds in 90 % of runs (0 of 2, 1 of 3, 2 of 5).
     stable: not so, and so many agree as would be rare if a further run agreed as often as not (sign test: 5 of 5, 9 of

@@ -171,8 +171,7 @@ def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separati
 def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
     """Each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster, as Rousseeuw has it.
 
-    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer than this
-    takes.
+    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer.
     """
     member = memberships_of(labels, int(labels.max()) + 1).astype(distances.dtype, copy=False)
     sizes = member.sum(axis=-2, keepdims=True)
@@ -187,8 +186,7 @@ def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
 
 
 def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
-    """How well each agent sits in its type, −1 … 1; for agents beyond MOST_COMPARED against a seeded sample of
-    others."""
+    """How well each agent sits in its type, −1 … 1; beyond MOST_COMPARED agents against a seeded sample."""
     if len(columns) <= MOST_COMPARED:
         return silhouettes(scipy.spatial.distance.cdist(columns, columns), labels)
     rows = np.random.default_rng(seed).choice(len(columns), MOST_COMPARED, replace=False)
@@ -237,8 +235,7 @@ class Gap:
 
 
 def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = GAP_DRAWS) -> Gap:
-    """Gap(k) = E*[log W_k] − log W_k, W_k the sum of squares within k clusters; E* over data whose columns were
-    permuted.
+    """Gap(k) = E*[log W_k] − log W_k, W_k the sum of squares within k clusters; E* over permuted columns.
 
     s_k = SD(log W*_k)·√(1 + 1/draws); k is the smallest with Gap(k) ≥ Gap(m) − s_m, m the k of the largest gap (Dudoit
     & Fridlyand 2002; the first rule, against k + 1 alone, stops at 1 before four clouds). The reference keeps each
@@ -331,8 +328,7 @@ class TypeChoice:
 
     @property
     def at_the_edge(self) -> bool:
-        """Whether k is the largest number tried, so that there may be more types. At 2 there is no edge: 1 was
-        tested."""
+        """Whether k is the largest number tried, so that there may be more. At 2 there is no edge: 1 was tested."""
         return self.k > 1 and self.k == max(self.silhouettes)
 
 

@@ -1,5 +1,4 @@
-"""Texts compared by their words, in German and English: what they are about, how much of it they share, which side they
-take.
+"""Texts compared by their words, in German and English: what they are about, what they share, which side they take.
 
 Measured by tests/analysis/test_vocabulary.py. Words know no meaning: two texts that say the same in other words share
 nothing.

@@ -1,5 +1,4 @@
-"""What a report counts: who took part, answers by status, requests and tokens, and what went wrong. Figures, not
-layout."""
+"""What a report counts: who took part, answers by status, requests and tokens, and what went wrong."""
 
 from __future__ import annotations
 

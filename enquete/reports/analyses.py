@@ -1,5 +1,4 @@
-"""Analyses of a run's rows: what each methodology's makes of them, what joins methodologies, and their results in one
-language.
+"""Analyses of a run's rows: what each methodology's makes of them, what joins several, and results in one language.
 
 `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
 phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which
@@ -150,8 +149,7 @@ class AgentTable:
         return twins
 
     def associations(self) -> Analysis:
-        """Every pair of columns of different methodologies; those of one share their answers and go together by
-        construction."""
+        """Every pair of columns of different methodologies; those of one share answers and go together anyway."""
         crowded = {c.column for c in self.columns if c.kind == "categorical" and c.values.nunique() > MOST_CATEGORIES}
         kept = [column for column in self.columns if column.known and column.column not in crowded | self.twins.keys()]
         pairs = [(a.column, b.column) for a, b in combinations(kept, 2) if a.methodology != b.methodology]

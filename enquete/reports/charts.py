@@ -239,8 +239,7 @@ class OwnChart(alt.Chart):
 
 @dataclass(frozen=True)
 class ChartData:
-    """A methodology's results for one chart: frames with words instead of codes, labels, and what is said in the
-    footer."""
+    """A methodology's results for one chart: frames with words instead of codes, labels, and the footer."""
 
     results: Results
     declared: Chart
@@ -322,8 +321,7 @@ class ChartData:
         self.notes.append(text)
 
     def top(self, frame: pd.DataFrame, column: str, most: int = ROWS) -> pd.DataFrame:
-        """Rows of the first `most` values of a column, in the order of the frame; the footer says so where some are
-        left out."""
+        """Rows of the first `most` values of a column, in the order of the frame; the footer tells of the others."""
         names = frame[_ids(frame, column)]
         every = list(dict.fromkeys(names))
         self._count(min(most, len(every)), len(every))
@@ -338,8 +336,7 @@ class ChartData:
         return number(int(n), self.results.language)
 
     def chart(self, frame: pd.DataFrame) -> alt.Chart:
-        """A chart of the frame; behind every mark its text, said and shown, and its answers. Encodings name their type:
-        "n:Q"."""
+        """A chart of the frame; behind every mark its text, said and shown, and its answers. Types are named: "n:Q"."""
         name = f"rows_{len(self.frames) + 1}"  # by name, for Altair copies its data with every layer
         self.frames[name] = frame
         behind: dict[str, Any] = {}  # channels as such: a text in their place costs Altair 15 ms each
@@ -360,8 +357,7 @@ class ChartData:
         more: Mapping[Any, str] | None = None,
         most: int = 2,
     ) -> alt.Y:
-        """Rows of a chart, a name each in at most so many lines, in the order of the frame. Names that are equal stay
-        apart.
+        """Rows of a chart, a name each in at most so many lines, in the order of the frame. Equal names stay apart.
 
         more: what stands behind a name, by id.
         """
@@ -437,8 +433,7 @@ def along(at: alt.X, field: str) -> alt.X:
 
 
 def stacked(frame: pd.DataFrame, row: str, value: str, share: str) -> pd.DataFrame:
-    """With `left` and `right` of every part of a bar a row, the middle of the scale at 0: half of a middle point on
-    either side."""
+    """With `left` and `right` of every part of a bar a row, the middle at 0: half of a middle point on either side."""
     parts = frame.sort_values(value, kind="stable")
     middle = (parts[value].min() + parts[value].max()) / 2
     below = parts[share] * (parts[value].lt(middle) + parts[value].eq(middle) / 2)
@@ -476,8 +471,7 @@ def group_heads(data: ChartData, cells: pd.DataFrame, px: float) -> alt.X:
 
 
 def heads(words: Mapping[Any, str], px: float, after: Mapping[Any, str] | None = None) -> alt.Axis:
-    """Names of columns above them: in lines, or turned where they cannot be read beside one another. after: what stands
-    behind each."""
+    """Names of columns above them: in lines, or turned where they cannot be read so. after: what stands behind each."""
     behind = after or dict.fromkeys(words, "")
     lines = {key: [*broken(word, px / len(words) - 4, 3), *filter(None, [behind[key]])] for key, word in words.items()}
     angle = 0
@@ -536,8 +530,7 @@ def heat(base: alt.Chart, value: str, low: float, high: float, label: str, title
 
 
 def worded(lines: Mapping[Any, Sequence[str]]) -> str:
-    """A `labelExpr` that tells values in lines. What agents or models wrote is a string within the expression, nothing
-    more."""
+    """A `labelExpr` that tells values in lines. What agents or models wrote is a string within it."""
     return f"({json.dumps({str(value): list(told) for value, told in lines.items()})})[datum.value]"
 
 
@@ -598,8 +591,7 @@ class Picture:
         return alt.Chart.from_dict(self.spec)
 
     def svg(self, href: Href | None = None) -> str:
-        """A file of its own, on white and without links; with `href` part of a page, which sets colours, where links
-        lead."""
+        """A file of its own, on white and without links; with `href` part of a page, which sets the colours."""
         drawn = self._with_ids(self._rendered)
         titled = (
             f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
@@ -686,8 +678,7 @@ def chosen(name: str, pictures: Sequence[Picture]) -> Picture:
 
 
 def written(folder: Path, pictures: Sequence[Picture], kind: Kind = "svg") -> list[Path]:
-    """figures/<methodology>-<name>.<kind> of all; those of an earlier writing that are no longer drawn are taken
-    away."""
+    """figures/<methodology>-<name>.<kind> of all; earlier ones that are no longer drawn are taken away."""
     into = folder / FOLDER
     into.mkdir(parents=True, exist_ok=True)
     files = [each.save(into / f"{each.stem}.{kind}") for each in pictures]

@@ -21,8 +21,7 @@ Found = Mapping[str, JsonValue]
 """Findings of one methodology, as its `analyse` returned them."""
 Records = Iterable[Mapping[str, JsonValue]]
 Files = Mapping[str, "Records | Mapping[str, JsonValue] | pd.DataFrame | str"]
-"""What `Evaluation.files` returns: file name → one object (written as JSON), rows (as JSONL, streamed) or a frame (as
-CSV)."""
+"""What `Evaluation.files` returns: file name → one object (JSON), rows (JSONL, streamed) or a frame (CSV)."""
 
 
 @dataclass(frozen=True, slots=True)

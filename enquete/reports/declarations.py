@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 Format = Literal[
     "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "bounds", "list", "json",
 ]  # fmt: skip
-"""json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their
-order."""
+"""json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in order."""
 Place = Literal["page_one", "section", "appendix", "digest", "memory", "flag"]
 """flag: a sentence that a reader must know before using the data."""
 MOST_SPREAD = 8
@@ -216,8 +215,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextBlock:
-    """A paragraph over facts. where: a fact that must be true or a query over facts; word: the fact that picks the
-    sentence."""
+    """A paragraph over facts. where: a fact that must be true or a query; word: the fact that picks the sentence."""
 
     at: Place
     says: str | Mapping[str, str]

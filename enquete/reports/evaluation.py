@@ -111,8 +111,7 @@ Checks = Callable[[Analysis, pd.DataFrame, Humans], Made]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a methodology makes of its answers. rows: of its main arm; an analysis without tables where there is none
-    yet."""
+    """What a methodology makes of its answers. rows: of its main arm; an analysis without tables before."""
 
     # All that is read of its results, declared: reports/declarations.py.
     presentation: Presentation

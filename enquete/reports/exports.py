@@ -187,8 +187,7 @@ VALIDATED = 20_000
 
 
 def validate(frame: pd.DataFrame) -> None:
-    """Raises ValueError naming the row and column where the table is not what ResponseRow says, or a key stands
-    twice."""
+    """Raises ValueError naming the row and column where the table is not as ResponseRow says, or has a key twice."""
     keys = ["run_id", "methodology", "phase", *ANSWER]
     doubled = pd.Series(numbered(frame, keys)).duplicated().to_numpy()
     if doubled.any():
@@ -263,8 +262,7 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
 
 
 def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Findings) -> None:
-    """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not
-    repeated."""
+    """The methodology's own files of this phase, and the audit of its calls. Without rows of an earlier run."""
     folder, results = stage_folder(reading, methodology, phase), findings.results.get(methodology)
     if results is not None:
         if methodology in findings.analyses:
@@ -278,8 +276,7 @@ def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phas
 
 
 def audit(reading: RunReading, methodology: str, phase: str) -> Iterator[dict[str, Any]]:
-    """Every request: who was asked what by which model, what came back, what it cost. A system prompt is spelt out
-    once."""
+    """Every request: who was asked what by which model, what came back, what it cost. Each system prompt once."""
     spelt: set[str] = set()
     for call in reading.calls(methodology, phase):
         system = call.pop("system")
@@ -291,8 +288,7 @@ def audit(reading: RunReading, methodology: str, phase: str) -> Iterator[dict[st
 
 
 def reached(reading: RunReading, methodology: str, phase: str, frame: pd.DataFrame) -> bool:
-    """Whether there is anything to write about this stage. What was taken over has its files with the run that
-    asked."""
+    """Whether there is anything to write about this stage. What was taken over has its files there."""
     if methodology in reading.record.carried:
         return False
     these = frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)

@@ -107,8 +107,7 @@ def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 class ParquetWriter(FileWriter):
-    """Types as declared, lists as JSON; what a column is called and means stands in its field's metadata (label,
-    description)."""
+    """Types as declared, lists as JSON; what a column is called and means stands in its field's metadata."""
 
     format = "parquet"
     mediatype = "application/vnd.apache.parquet"
@@ -396,8 +395,7 @@ def write_package(
     formats: Iterable[FileFormat], *,
     bom: bool = False,
 ) -> list[Path]:  # fmt: skip
-    """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left
-    goes."""
+    """Every file in every format, each in a folder of its own with its Data Package; what an earlier one left goes."""
     writers = [WRITERS[each](folder / each, reading.run, reading.language, bom=bom) for each in dict.fromkeys(formats)]
     resources: list[list[Mapping[str, JsonValue]]] = [[] for _ in writers]
     try:

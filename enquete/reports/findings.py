@@ -51,8 +51,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """What the small picture beside a finding shows: dots with their intervals on a scale; caption: what these are, in
-    words."""
+    """What the small picture beside a finding shows: dots with their intervals on a scale; caption: in words."""
 
     low: float
     high: float
@@ -101,8 +100,7 @@ def tested(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
 
 
 def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
-    """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p, then as
-    stated."""
+    """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p."""
     return sorted(findings, key=lambda f: (ORDER[f.kind], -round(f.size, 6), 1.0 if f.p is None else f.p))
 
 

@@ -37,8 +37,7 @@ POINTS: Final[Mapping[str, float]] = {"A": 0.0, "tie": 0.5, "B": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Of the pairs of one methodology and kind of question ("" for all) that say different things; `alike`: the
-    others."""
+    """Of the pairs of one methodology and kind of question ("" for all) that differ; `alike`: the others."""
 
     methodology: str
     question_type: str
@@ -58,8 +57,7 @@ class AnswerAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a respondent's answers cost in all, and for each pair that it won; None where it won none, or a price is
-    unknown."""
+    """What a respondent's answers cost in all, and for each pair won; None where none was, or a price is unknown."""
 
     side: Literal["A", "B"]
     model: str
@@ -81,8 +79,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class RespondentComparison:
-    """rates: all pairs first. again: the critic's first verdict against its second, of the same pairs in the same
-    order."""
+    """rates: all pairs first. again: the critic's first verdict against its second, in the same order."""
 
     critic: str
     rubric: str

@@ -94,8 +94,7 @@ def _shape(key: tuple[str, str, int, str], low: int, high: int, given: Floats) -
 
 
 def entropy(values: Floats, points: int) -> float | None:
-    """H / log K = −Σ pₖ log pₖ / log K over the K points of the scale; None for fewer than two answers (Shannon
-    1948)."""
+    """H / log K = −Σ pₖ log pₖ / log K over the K points of the scale; None below two answers (Shannon 1948)."""
     if len(values) < 2:
         return None
     counts = np.unique(values, return_counts=True)[1]
@@ -448,8 +447,7 @@ def _reason(health: Health, told: Results, name: str, reason: str) -> str:
 
 
 def flags(health: Health, told: Results, name: str) -> list[str]:
-    """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind
-    it."""
+    """What a methodology's health gives to be flagged: the verdict unless it is usable, and the checks behind it."""
     overall = health.verdicts.get(name)
     if overall is None or overall.verdict in ("usable", "nothing to judge"):
         return []

@@ -1,5 +1,4 @@
-"""Checks of instrument health: their words, the rows they read, those that every methodology gets, those that probe
-arms give.
+"""Checks of instrument health: their words, the rows they read, those of every methodology and of probe arms.
 
 A check that the data do not allow is "not computed" with the reason, never a pass and never left out.
 """
@@ -218,8 +217,7 @@ KEY = ["methodology", "phase", "arm", "session", "round", "turn", "participant",
 
 
 def with_blocks(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with a column `block`: the instrument part that an item was shown in; "" where the ledger has no
-    answer.
+    """The table with a column `block`: the instrument part an item was shown in; "" without an answer.
 
     Positions count within a part, so that without it no order over several parts is known.
     """
@@ -238,8 +236,7 @@ def checkable(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def answers(rows: pd.DataFrame) -> Answers:
-    """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first
-    asked."""
+    """Closed items of one arm, methodology, phase and round. An item asked again later counts as first asked."""
     return read_answers(_once(rows, OF_ANSWERS))
 
 
@@ -302,8 +299,7 @@ Humans = Mapping[str, Human]
 
 @dataclass(frozen=True)
 class OwnCheck:
-    """A check that one methodology alone has: its rule, and its words by language. `judged(name, …, rule=rule)` makes
-    one."""
+    """A check that one methodology alone has: its rule, and its words. `judged(name, …, rule=rule)` makes one."""
 
     rule: Threshold
     unit: Unit  # of the value
@@ -511,8 +507,7 @@ def retested(main: pd.DataFrame, again: pd.DataFrame) -> Diagnostic:
 
 
 def compared(main: Answers, arms: Mapping[str, Answers], no_retest: str) -> Iterator[Diagnostic]:
-    """The other probes that repeat one occasion, in the table's order. no_retest: why there is none to compare personas
-    with."""
+    """The other probes that repeat one occasion, in the table's order. no_retest: why there is none."""
     if "options_reversed" in arms:
         yield from option_order(main, arms["options_reversed"])
     shuffled = [table for arm, table in arms.items() if arm.startswith("items_shuffled")]

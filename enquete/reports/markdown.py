@@ -17,8 +17,7 @@ _HUMP = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|(?<=[A-ZÄÖÜ])(?=[A-ZÄ
 
 
 def escape(text: object) -> str:
-    """What a person or model wrote, as one line of plain text: no heading, link, table cell, HTML or list comes of
-    it."""
+    """What a person or model wrote, as one line of plain text: no heading, link, table cell, HTML or list."""
     return _escaped(str(text))
 
 

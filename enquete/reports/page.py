@@ -152,8 +152,7 @@ def page(report: str, appendix: str, pictures: Sequence[Picture], embedded: Embe
 
 
 class HtmlWriter:
-    """Markdown to HTML with pictures in place of images. href: where their references lead; below: what stands beneath
-    one."""
+    """Markdown to HTML with pictures in place of images. href: where references lead; below: what stands beneath."""
 
     def __init__(
         self, pictures: Sequence[Picture], href: Href, below: Callable[[Picture], str] = lambda picture: ""

@@ -73,8 +73,7 @@ class Usable:
 
 @dataclass(frozen=True)
 class PageOne:
-    """Page one as data, in the language of the run. by_methodology: every finding, of which `findings` are the leading
-    ones."""
+    """Page one as data, in the language of the run. by_methodology: every finding; `findings`: the leading ones."""
 
     title: str
     question: str
@@ -255,8 +254,7 @@ _COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n
 
 
 def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
-    """How many answers there will be is known once everything is asked: what rounds and turns ask depends on those
-    before."""
+    """How many answers there will be is known once everything is asked: what rounds ask depends on those before."""
     language, main = reading.language, chosen(frame[["status"]], frame["arm_role"].eq("main"))
     groups_of = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     sizes = Counter(

@@ -206,8 +206,7 @@ class StageRows:
             raise
 
     def undetermined(self) -> set[str]:
-        """Who of the main arm will owe more than is known by now: ratings, where there are no themes to be rated
-        yet."""
+        """Who of the main arm will owe more than is known by now: ratings, where there are no themes yet."""
         context = self.reading.interview_context(self.methodology, self.phase, self.reading.record.main)
         everybody = {who.id for who in context.participants()}
         owing: set[str] = set()
@@ -389,8 +388,7 @@ def _member(value: Any, column: str, *, first: bool) -> Any:
 # --- The response table: one row per answer, and one `not_reached` row for every planned item without an answer -------
 
 PLAIN = ("block",)
-"""Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, "" where there is
-none."""
+"""Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, or ""."""
 
 LARGE = 50_000
 """Rows of a table in which columns of AS_ASKED are categories, a byte or four a row in place of eight, and other whole
@@ -464,8 +462,7 @@ def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
 
 
 def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
-    """Index participant; the columns of a personas file beyond who somebody is, as text. None: it had none, or was a
-    simulation."""
+    """Index participant; the columns of a personas file beyond who somebody is, as text. None: there are none."""
     parts = list(_parts_of_columns(ledger))
     if not parts:
         return None

@@ -241,8 +241,7 @@ def write_synthesis(
 def _material(
     reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, raise_bugs: bool
 ) -> ReportMaterial:
-    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among those of the
-    analyses."""
+    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among the others."""
 
     def file(name: str, error: Exception) -> None:
         if raise_bugs:
@@ -320,8 +319,7 @@ def _failures(reading: RunReading) -> list[Failure]:
 
 
 def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.DataFrame) -> dict[str, str]:
-    """What this run becomes the canonical one of: stages done, with answers, a T0 only if measured; a replay of
-    nothing."""
+    """What this run becomes the canonical one of: stages done, with answers, a T0 if measured; a replay: nothing."""
     these = frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)
     answered = chosen(frame[["methodology", "phase"]], these)
     have = set(zip(answered["methodology"], answered["phase"], strict=True))

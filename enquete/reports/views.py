@@ -483,8 +483,7 @@ class Results:
                         yield f"{table.name}/{'/'.join(str(row[name]) for name in table.key)}", text
 
     def labelled(self, table: Table, rows: pd.DataFrame) -> pd.DataFrame:
-        """Rows of a table for a chart: references and codes as words in a column of the same name, ids beside them as
-        `<name>_id`."""
+        """Rows of a table for a chart: references and codes as words in a column of that name, ids as `<name>_id`."""
         frame = rows.copy()
         for column in table.stored:
             if column.format in ("reference", "code"):

@@ -179,8 +179,7 @@ def records(frame: pd.DataFrame) -> Iterator[dict[str, JsonValue]]:
 
 
 def rows(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[tuple[JsonValue, ...]]:
-    """Made as they are read: a large table is never a list. Missing is null; columns of INTEGERS are whole numbers,
-    missing or not."""
+    """Made as they are read: a large table is never a list. Missing is null; columns of INTEGERS are whole numbers."""
     for start in range(0, len(frame), chunk):
         piece = frame.iloc[start : start + chunk]
         yield from zip(*(_values(piece[name]) for name in frame.columns), strict=True)
@@ -290,8 +289,7 @@ SHARED = (
     *OCCASION, "agent_id", "agent_name", "stakeholder_type", "respondent", "memory_available", "baseline", "attempts",
     "prompt_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
 )  # fmt: skip
-"""Columns that all answers of a line have in common; one that differs (asked again, say) stands beside its answer
-too."""
+"""Columns that all answers of a line have in common; one that differs (asked again, say) stands by its answer too."""
 OWN = ("status", "value", "choice", "text", "content", "confidence", "distribution", "item_position", "option_order")
 NOTHING = (None, "", 0)
 """Left out of a line where its first row has them; of an answer only the first two, since 0 may be one."""
