@@ -230,8 +230,7 @@ def _read(frame: pd.DataFrame) -> _AnswerRows:
 
 
 def _check(rows: _AnswerRows, person: Codes, item: Codes) -> None:
-    """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two
-    types."""
+    """ValueError where something is answered twice, of unknown status, off its scale, or by an agent of two types."""
     rows.refuse(_doubled(person, item), "answered twice; give one arm, phase and round at a time")
     rows.refuse(~np.isin(rows.status, STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
     rows.refuse(~(rows.scale_max > rows.scale_min), "needs scale_max > scale_min", "scale_max")

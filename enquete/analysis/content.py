@@ -53,18 +53,9 @@ _PLACEHOLDERS: Final = _set(
     "text string answer reason comment null none nan na value true false tbd todo test lorem ipsum "
     "antwort begründung kommentar"
 ) | {
-    "your answer",
-    "your answer here",
-    "ihre antwort",
-    "ihre antwort hier",
-    "no answer",
-    "keine angabe",
-    "no comment",
-    "kein kommentar",
-    "in your own words",
-    "k a",
-    "n a",
-}
+    "your answer", "your answer here", "ihre antwort", "ihre antwort hier", "no answer", "keine angabe", "no comment",
+    "kein kommentar", "in your own words", "k a", "n a",
+}  # fmt: skip
 _BACK: Final = re.compile(
     r"\b(?:same|as|see|like|cf)\b.{0,25}\b(?:above|before|previous(?:ly)?|earlier|last (?:answer|question|one))\b"
     r"|\bditto\b|\bdito\b|\bidem\b|\bs\. ?o\.(?:\s|$)"

@@ -639,8 +639,7 @@ class QAnalysis:
     consensus: tuple[int, ...]
 
     def groups(self) -> Labels:
-        """For each row of the sorts as given the pole it defines, 2·number (+ 1: negative pole); −1 for none or
-        several."""
+        """For each row of the sorts as given the pole it defines, 2·number (+ 1: negative); −1: none or several."""
         groups = np.full(self.n_total, -1, dtype=np.int64)
         single = self.flags.sum(axis=1) == 1
         if single.any():

@@ -311,8 +311,7 @@ def _pairs(n: int, seed: int) -> tuple[Codes, Codes]:
 
 
 def between_agent_correlations(profiles: Floats, first: Codes, second: Codes, least: int) -> Floats:
-    """Pearson's r of each pair of rows over the columns both have; NaN below `least` columns or where one does not
-    vary."""
+    """Pearson's r of each pair of rows over the columns both have; NaN below `least` columns or if one is constant."""
     parts = [
         _correlations(profiles[first[at : at + CHUNK]], profiles[second[at : at + CHUNK]], least)
         for at in range(0, first.size, CHUNK)

@@ -377,8 +377,7 @@ class ChartData:
         return alt.Y(f"{ids}:N", scale=alt.Scale(domain=list(named)), axis=axis)
 
     def levels(self, frame: pd.DataFrame, table: str, column: str) -> tuple[alt.Color, alt.Shape]:
-        """Colour and shape of a code: a level has its own in every picture, and stands in the legend where the frame
-        has it.
+        """Colour and shape of a code: a level has its own in every picture, and a legend if the frame has it.
 
         For points `encode(*data.levels(…))`, for bars the colour alone.
         """
@@ -417,12 +416,8 @@ def whole(field: str, low: int, high: int, title: str | None = None, *, room: fl
     """A horizontal axis of whole numbers, a tick each; every fifth where there are many."""
     ticks = range(low, high + 1) if high - low <= 20 else [low, *(n for n in range(low + 1, high + 1) if n % 5 == 0)]
     scale = alt.Scale(domain=[low - room, high + room], nice=False, zero=False)
-    return alt.X(
-        f"{field}:Q",
-        title=title,
-        scale=scale,
-        axis=alt.Axis(values=list(ticks), tickCount=len(ticks), format="d", title=title),
-    )
+    axis = alt.Axis(values=list(ticks), tickCount=len(ticks), format="d", title=title)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
 def along(at: alt.X, field: str) -> alt.X:
@@ -509,18 +504,10 @@ def matrix(
 
 def heat(base: alt.Chart, value: str, low: float, high: float, label: str, title: str) -> alt.LayerChart:
     """Cells of a matrix, orange at `low`, white between, blue at `high`, and in each its text, the column `label`."""
-    scale = alt.Scale(
-        domain=[low + (high - low) * stop for stop, _ in DIVERGING],
-        range=[colour for _, colour in DIVERGING],
-        clamp=True,
-    )
-    colour = alt.Color(
-        f"{value}:Q",
-        scale=scale,
-        legend=alt.Legend(
-            title=title, values=[low, (low + high) / 2, high], gradientLength=160, titleFontWeight="normal"
-        ),
-    )
+    domain, colours = [low + (high - low) * stop for stop, _ in DIVERGING], [colour for _, colour in DIVERGING]
+    ends = [low, (low + high) / 2, high]
+    legend = alt.Legend(title=title, values=ends, gradientLength=160, titleFontWeight="normal")
+    colour = alt.Color(f"{value}:Q", scale=alt.Scale(domain=domain, range=colours, clamp=True), legend=legend)
     valid = base.transform_filter(f"isValid(datum.{value})")
     part = f"(datum.{value} - {low}) / {high - low}"
     dark, pale = readable_on(DIVERGING[2][1]), readable_on(DIVERGING[0][1])
@@ -593,9 +580,8 @@ class Picture:
     def svg(self, href: Href | None = None) -> str:
         """A file of its own, on white and without links; with `href` part of a page, which sets the colours."""
         drawn = self._with_ids(self._rendered)
-        titled = (
-            f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
-        )
+        title, said = html.escape(self.title, quote=False), html.escape(self.alt, quote=False)
+        titled = f"<title>{title}</title><desc>{said}</desc>"
         if href is None:
             return _A.sub(r"\2", drawn.replace(">", f' role="img" overflow="visible">{titled}', 1))
         drawn = _A.sub(partial(_linked, href), _BACKGROUND.sub(r"\1", drawn, count=1))
@@ -638,9 +624,8 @@ class Picture:
         elif path.suffix in (".png", ".pdf"):
             path.write_bytes(self.png() if path.suffix == ".png" else vl_convert.svg_to_pdf(self.svg()))
         else:
-            raise InputError(
-                f"{path}: a figure is saved as .svg, .png or .pdf, not {path.suffix or 'without an ending'}"
-            )
+            ending = path.suffix or "without an ending"
+            raise InputError(f"{path}: a figure is saved as .svg, .png or .pdf, not {ending}")
         return path
 
 
@@ -672,9 +657,8 @@ def chosen(name: str, pictures: Sequence[Picture]) -> Picture:
     for each in pictures:
         if name in (each.name, each.name.partition("/")[0]):
             return each
-    raise InputError(
-        f"figure {name!r}: there is none; there are {', '.join(each.name for each in pictures) or 'none yet'}"
-    )
+    names = ", ".join(each.name for each in pictures) or "none yet"
+    raise InputError(f"figure {name!r}: there is none; there are {names}")
 
 
 def written(folder: Path, pictures: Sequence[Picture], kind: Kind = "svg") -> list[Path]:

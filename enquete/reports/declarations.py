@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -322,13 +322,9 @@ class Presentation:
         for table in tables:
             self._check_table(table)
         for each in self.texts:
-            self._names(
-                f"text {_beginning(each.says)!r}",
-                self.facts,
-                _placeholders(each.says),
-                _queried(each.where),
-                [each.word],
-            )
+            first = each.says if isinstance(each.says, str) else next(iter(each.says.values()), "")
+            named = (_placeholders(each.says), _queried(each.where), [each.word])
+            self._names(f"text {first[:40]!r}", self.facts, *named)
         for sample in self.samples:
             self._names(f"sample {sample.what!r}", self.facts, [sample.of])
         for finding in self.findings:
@@ -336,9 +332,8 @@ class Presentation:
         for chart in self.charts:
             unknown = [name for name in chart.needs if name not in self.tables]
             if unknown or not chart.needs:
-                raise TypeError(
-                    f"chart {chart.name!r} needs {unknown or 'no table'}; there are {', '.join(self.tables)}"
-                )
+                there = ", ".join(self.tables)
+                raise TypeError(f"chart {chart.name!r} needs {unknown or 'no table'}; there are {there}")
             known = {**self.facts, **_columns(self.tables[chart.needs[0]])}
             self._names(f"chart {chart.name!r}", known, _placeholders(chart.title), _placeholders(chart.alt))
 
@@ -349,9 +344,8 @@ class Presentation:
         self._names(f"table {table.name!r}", known, table.key, [table.label], *(c.parts or () for c in table.columns))
         for column in table.columns:
             if column.to and column.to not in (*self.tables, *NAMED):
-                raise TypeError(
-                    f"{table.name}.{column.name} refers to {column.to!r}; there are {', '.join((*self.tables, *NAMED))}"
-                )
+                there = ", ".join((*self.tables, *NAMED))
+                raise TypeError(f"{table.name}.{column.name} refers to {column.to!r}; there are {there}")
             if column.format == "code" and not column.levels:
                 raise TypeError(f"{table.name}.{column.name} is a code without levels")
         for view in table.views:
@@ -370,17 +364,10 @@ class Presentation:
         columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.items, *points]
         self._names(where, declared, columns, _bare(finding.order))
         self._names(where, known, [finding.n, finding.n_total])
-        self._names(
-            where,
-            {**known, "p_adjusted": None},
-            _queried(finding.where),
-            _queried(finding.size),
-            _queried(finding.scale),
-            _placeholders(finding.says),
-        )
-        self._names(
-            where, {**known, **dict.fromkeys(("tests", "smallest_p", "p_adjusted"))}, _placeholders(finding.null)
-        )
+        queried = (_queried(text) for text in (finding.where, finding.size, finding.scale))
+        known = {**known, ADJUSTED: None}
+        self._names(where, known, *queried, _placeholders(finding.says))
+        self._names(where, {**known, "tests": None, "smallest_p": None}, _placeholders(finding.null))
         if finding.p and ADJUSTED not in declared:
             raise TypeError(f"{where} tests rows of {finding.table!r}, which has no column {ADJUSTED}")
         if finding.after and not any(other.name == finding.after and other.p for other in self.findings):
@@ -581,10 +568,6 @@ def _queried(expression: str) -> list[str]:
     return sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called})
 
 
-def _beginning(says: str | Mapping[str, str]) -> str:
-    return (says if isinstance(says, str) else next(iter(says.values()), ""))[:40]
-
-
 # --- Do groups differ: the same two tables, the same test and the same sentence in every methodology ------------------
 # Groups are the stakeholder types or any persona column that was chosen (`--by`). Those of fewer than FEWEST agents are
 # named, not tested: their means stand in no table.
@@ -607,19 +590,13 @@ def group_tables(
     """
     subjects = (subject, by) if by is not None else (subject,)
     keys = tuple(column.name for column in subjects)
-    value = Column(
-        name="mean",
-        label=N_("share") if share else N_("mean"),
-        format="share" if share else "number",
-        digits=0 if share else digits,
-    )
+    value = Column(name="mean", label=N_("mean"), format="number", digits=digits)
+    if share:
+        value = Column(name="mean", label=N_("share"), format="share", digits=0)
     ends = [
-        Column(name=name, label=label, format=value.format, digits=value.digits)
-        for name, label in (
-            ("mean_highest", N_("highest mean")),
-            ("mean_lowest", N_("lowest mean")),
-            ("detectable", N_("detectable")),
-        )
+        replace(value, name="mean_highest", label=N_("highest mean")),
+        replace(value, name="mean_lowest", label=N_("lowest mean")),
+        replace(value, name="detectable", label=N_("detectable")),
     ]
     by_group = Table(
         name=f"{_prefix(about)}groups", title=title, key=(*keys, "group"),

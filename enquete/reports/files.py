@@ -261,10 +261,8 @@ def _cells(
         )  # fmt: skip
         yield variable, answers["value"].to_numpy(dtype=float)
     elif item.kind not in ("", "text") or answers["choice"].ne("").any():
-        levels = {
-            **labels,
-            **{str(value): str(value) for value in answers["choice"].unique() if value and value not in labels},
-        }
+        others = {str(value): str(value) for value in answers["choice"].unique() if value and value not in labels}
+        levels = {**labels, **others}
         variable = Variable(name=stem, label=label, levels=levels if item.kind == "choice" else {})
         yield variable, answers["choice"].to_numpy(dtype=object)
     else:
@@ -342,9 +340,8 @@ def agents_file(agents: AgentTable, reading: RunReading) -> DataFile:
         else:
             means = tell(N_("column of the personas file"), language)
             made.append(Variable(name=name, label=name, means=means, type=_type_of(frame[name])))
-    return DataFile(
-        name="agents", title=tell(N_("Agents"), language), frame=frame, variables=made, key=("participant",)
-    )
+    title = tell(N_("Agents"), language)
+    return DataFile(name="agents", title=title, frame=frame, variables=made, key=("participant",))
 
 
 def _type_of(values: pd.Series[Any]) -> Type:
@@ -377,13 +374,8 @@ def items_file(asked: Sequence[AskedItem], language: Language) -> DataFile:
     variables = [
         Variable(name=name, label=tell(means, language), type=kind) for name, (kind, means) in ITEM_COLUMNS.items()
     ]
-    return DataFile(
-        name="items",
-        title=tell(N_("Items"), language),
-        frame=frame,
-        variables=variables,
-        key=("methodology", "item_id"),
-    )
+    key = ("methodology", "item_id")
+    return DataFile(name="items", title=tell(N_("Items"), language), frame=frame, variables=variables, key=key)
 
 
 # --- declared tables --------------------------------------------------------------------------------------------------
@@ -484,12 +476,10 @@ def _field(file: DataFile, column: Variable) -> dict[str, JsonValue]:
     elif column.required:
         limits["required"] = True
     called = {**column.levels, **column.names}
+    means = column.means or column.label
     described: dict[str, JsonValue] = {
-        "name": column.name,
-        "type": column.type,
-        "title": column.label,
-        "description": column.means or column.label,
-    }
+        "name": column.name, "type": column.type, "title": column.label, "description": means
+    }  # fmt: skip
     if limits:
         described["constraints"] = limits
     if called:
@@ -545,29 +535,21 @@ def about(reading: RunReading, asked: Sequence[AskedItem]) -> dict[str, Any]:
         "fingerprint": record.fingerprint,
         "population_hash": record.population_hash,
         "statuses": [
-            {
-                "status": status,
-                "answered": status in RESPONDED,
-                "missing": status not in RESPONDED,
-                "meaning": tell(meaning, reading.language),
-            }
+            {"status": status, "answered": status in RESPONDED, "missing": status in MISSING,
+             "meaning": tell(meaning, reading.language)}
             for status, meaning in STATUS_MEANINGS.items()
         ],
         "contents": dict(in_language(CONTENT_MEANINGS, reading.language)),
         "instruments": [_instrument(reading, name) for name in record.instruments],
         "items": [item(question, record.instruments[question.methodology].hash) for question in asked],
-    }
+    }  # fmt: skip
 
 
 def _instrument(reading: RunReading, name: str) -> dict[str, Any]:
     used = reading.record.instruments[name]
     keys = ("instrument_id", "version", "languages", "language_default")
-    return {
-        "methodology": name,
-        "hash": used.hash,
-        "source": used.source,
-        **{key: used.content.get(key) for key in keys},
-    }
+    content = {key: used.content.get(key) for key in keys}
+    return {"methodology": name, "hash": used.hash, "source": used.source, **content}
 
 
 def item(one: AskedItem, instrument_hash: str) -> dict[str, Any]:

@@ -164,8 +164,7 @@ class Health:
 def examine(
     reading: RunReading, analyses: Mapping[str, Analysis], frame: pd.DataFrame, on_bug: OnBug | None = None
 ) -> Health:
-    """Health of a run. frame: its response table. A bug in the checks of one methodology goes to `on_bug`, else is
-    raised."""
+    """Health of a run. frame: its response table. A bug in a methodology's checks goes to `on_bug`, or is raised."""
     methodologies = {name: reading.methodology(name) for name in reading.record.methods}
     instruments = {name: reading.instrument(name) for name in methodologies}
     humans = {name: i.human_answers() for name, i in instruments.items() if isinstance(i, Instrument)}

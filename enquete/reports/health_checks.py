@@ -242,10 +242,7 @@ def answers(rows: pd.DataFrame) -> Answers:
 
 def expected(rows: pd.DataFrame) -> ExpectedAnswers | None:
     """The probabilities behind `answers`; None where single answers were asked for."""
-    if (
-        "distribution" not in rows
-        or not closed(rows[["scale_min", "distribution"]])["distribution"].fillna("").ne("").any()
-    ):
+    if "distribution" not in rows or not rows.loc[rows["scale_min"].notna(), "distribution"].fillna("").ne("").any():
         return None
     once = _once(rows, [*OF_ANSWERS, "distribution"])
     return read_expected(read_answers(once), once)

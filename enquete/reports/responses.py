@@ -99,18 +99,9 @@ AT_ONCE = 500
 """Agents whose rows are joined at a time: a large study is never in memory as Python objects."""
 BLOCK = [*OCCASION, "part"]
 READ = (
-    *ANSWER,
-    "part",
-    "status",
-    "value",
-    "text",
-    "confidence",
-    "data",
-    "notes",
-    "item_position",
-    "option_order",
+    *ANSWER, "part", "status", "value", "text", "confidence", "data", "notes", "item_position", "option_order",
     "asked_at",
-)
+)  # fmt: skip
 """What the ledger holds of an answer, in the order of `RunReading.answers`."""
 NOTHING = (None,) * (len(READ) - len(BLOCK) - 2)
 """In place of an answer that there is none of: value, text, …"""
@@ -280,7 +271,11 @@ class StageRows:
             "phase": self.phase,
             "language": record.language,
             "instrument_hash": record.instruments[self.methodology].hash,
-            "baseline": _baseline_word(record.baseline) if self.phase == "T0" else "",
+            "baseline": ""
+            if self.phase != "T0"
+            else "measured"
+            if record.baseline != "reconstructed"
+            else record.baseline,
             "arm_role": arm.role,
             "elicitation": arm.elicitation,
         }
@@ -357,10 +352,6 @@ def _rekeyed(value: float | None, fact: ItemFacts) -> float | None:
     if value is None or not fact.reverse_keyed:
         return value
     return None if fact.scale_min is None or fact.scale_max is None else fact.scale_min + fact.scale_max - value
-
-
-def _baseline_word(baseline: str) -> str:
-    return "reconstructed" if baseline == "reconstructed" else "measured"
 
 
 def _parsed(text: str | None) -> JsonValue:
@@ -673,18 +664,13 @@ def _places(rows: pd.DataFrame) -> Places:
 def _told_apart(asked: list[AskedItem]) -> list[AskedItem]:
     """Where items share a wording (the same question about several scenarios), the family's name stands before it."""
     times = Counter(text for item in asked for text in item.wording.values())
-    return [
-        replace(
-            item,
-            wording={
-                language: f"{item.family_label[language]}: {text}"
-                if times[text] > 1 and language in item.family_label
-                else text
-                for language, text in item.wording.items()
-            },
-        )
-        for item in asked
-    ]
+
+    def wording(item: AskedItem) -> dict[str, str]:
+        several = {language for language, text in item.wording.items() if times[text] > 1}
+        named = {language: f"{label}: " for language, label in item.family_label.items() if language in several}
+        return {language: f"{named.get(language, '')}{text}" for language, text in item.wording.items()}
+
+    return [replace(item, wording=wording(item)) for item in asked]
 
 
 def labels_of(content: JsonValue) -> dict[str, dict[str, str]]:
