@@ -352,9 +352,9 @@ def reliable_change(
 
 
 def beyond(before: pd.Series[float], after: pd.Series[float], change: ReliableChange) -> pd.Series[float]:
-    """1 for each agent whose change lies beyond the limits of `found`, else 0; NaN without a pair, or without limits.
+    """1 for each agent whose change lies beyond the limits of `change`, else 0; NaN without a pair, or without limits.
 
-    before, after: a score by participant of any arm, in the unit of the scores that `found` was made from.
+    before, after: a score by participant of any arm, in the unit of the scores that `change` was made from.
     Raises ValueError for a doubled participant.
     """
     x, y = joined_scores(before, after, NAMES)

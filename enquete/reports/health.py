@@ -322,7 +322,7 @@ GLANCE = d.Chart(
 
 
 def presentation(by_method: Mapping[str, Evaluation]) -> d.Presentation:
-    """own: the evaluations of the run, by methodology, whose checks bring words of their own."""
+    """by_method: the evaluations of the run, whose checks bring words of their own."""
     theirs = {f"{name}/{check}": rule for name, each in by_method.items() for check, rule in each.checks.items()}
     what = {name: words[1] for name, words in CHECKS.items()} | {name: rule.words[0] for name, rule in theirs.items()}
     means = {name: words[2] for name, words in CHECKS.items()} | {name: rule.words[1] for name, rule in theirs.items()}

@@ -480,7 +480,7 @@ class ResponseTable:
     """A table that grows by batches of rows. A text is held once, however many rows have it."""
 
     def __init__(self, more: Sequence[str]):
-        """own: columns that methodologies append; of any type."""
+        """more: columns that methodologies append; of any type."""
         self._names = tuple(dict.fromkeys([*COLUMNS, *PLAIN, *more]))
         self._columns: dict[str, _Texts | _Numbers | list[Any]] = {name: _column(name) for name in self._names}
         self._whose: tuple[str, ...] = ()
