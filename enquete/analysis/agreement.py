@@ -56,8 +56,7 @@ def weighted_kappa(first: ArrayLike, second: ArrayLike) -> Kappa:
 
 
 def stratified_kappa(first: Floats, second: Floats) -> float | None:
-    """κ_w = 1 − Σᵢ Σₐ (xₐᵢ − yₐᵢ)² / Σᵢ nᵢ·(s²ₓᵢ + s²_yᵢ + (x̄ᵢ − ȳᵢ)²), the denominator being what chance gives per
-    item.
+    """κ_w = 1 − Σᵢ Σₐ (xₐᵢ − yₐᵢ)² / Σᵢ nᵢ·(s²ₓᵢ + s²_yᵢ + (x̄ᵢ − ȳᵢ)²), the denominator what chance gives an item.
 
     first, second: agents × items in one unit, NaN where missing; s² with divisor n. One item gives Cohen's κ with
     quadratic weights. None where no item varies. Source: Fleiss & Cohen 1973; strata as in Barlow, Lai & Azen 1991.
@@ -85,8 +84,7 @@ class ArmComponents:
 
     @property
     def icc(self) -> float | None:
-        """ICC(A,1) = σ²_a/(σ²_a + σ²_p + σ²_e), two-way random, absolute agreement (McGraw & Wong 1996; Shrout & Fleiss
-        (2,1))."""
+        """ICC(A,1) = σ²_a/(σ²_a + σ²_p + σ²_e), two-way random (McGraw & Wong 1996; Shrout & Fleiss (2,1))."""
         total = self.between_agents + self.between_arms + self.error
         return self.between_agents / total if total > 1e-12 else None
 
@@ -170,15 +168,15 @@ def coding_agreement(first: Mapping[str, Collection[str]], second: Mapping[str, 
     Source: Krippendorff 2004, ch. 11; Passonneau 2006 (MASI).
     """
     common = sorted(first.keys() & second.keys())
-    one, two = ([frozenset(coding[s]) for s in common] for coding in (first, second))
-    alpha, reason = _alpha_of_sets(one, two)
+    x, y = ([frozenset(coding[s]) for s in common] for coding in (first, second))
+    alpha, reason = _alpha_of_sets(x, y)
     return CodingAgreement(
         n=len(common),
         n_first_only=len(first) - len(common),
         n_second_only=len(second) - len(common),
-        identical_share=sum(a == b for a, b in zip(one, two, strict=True)) / len(common) if common else None,
+        identical_share=sum(a == b for a, b in zip(x, y, strict=True)) / len(common) if common else None,
         alpha=alpha,
-        themes=tuple(_theme(theme, one, two) for theme in sorted(frozenset().union(*one, *two))),
+        themes=tuple(_theme(theme, x, y) for theme in sorted(frozenset().union(*x, *y))),
         reason=reason,
     )
 
@@ -194,9 +192,9 @@ def masi_distance(a: Codes, b: Codes) -> float:
     return 1 - shared / len(a | b) * m
 
 
-def _theme(theme: str, one: list[Codes], two: list[Codes]) -> ThemeAgreement:
+def _theme(theme: str, x: list[Codes], y: list[Codes]) -> ThemeAgreement:
     """Of two sets that hold one theme or none the distance is 0 or 1: nominal α."""
-    first, second = ([codes & {theme} for codes in coding] for coding in (one, two))
+    first, second = ([codes & {theme} for codes in coding] for coding in (x, y))
     alpha, _ = _alpha_of_sets(first, second)
     n_both = sum(a == b != frozenset() for a, b in zip(first, second, strict=True))
     # It never is absent everywhere: then no coding would have named it.
@@ -204,11 +202,11 @@ def _theme(theme: str, one: list[Codes], two: list[Codes]) -> ThemeAgreement:
     return ThemeAgreement(theme, sum(map(len, first)), sum(map(len, second)), n_both, alpha, reason)
 
 
-def _alpha_of_sets(one: list[Codes], two: list[Codes]) -> tuple[float | None, str]:
-    if not one:
+def _alpha_of_sets(x: list[Codes], y: list[Codes]) -> tuple[float | None, str]:
+    if not x:
         return None, "no statement is coded in both"
-    observed = float(np.mean([masi_distance(a, b) for a, b in zip(one, two, strict=True)]))
-    margin = Counter([*one, *two])
+    observed = float(np.mean([masi_distance(a, b) for a, b in zip(x, y, strict=True)]))
+    margin = Counter([*x, *y])
     sets = sorted(margin, key=sorted)
     n = np.array([margin[codes] for codes in sets], dtype=np.float64)
     distance = np.array([[masi_distance(a, b) for b in sets] for a in sets])
@@ -298,11 +296,11 @@ def friedman(ratings: ArrayLike) -> Friedman:
     complete = x[~np.isnan(x).any(axis=1)]
     n, k = complete.shape
     ranks = tuple(scipy.stats.rankdata(complete, axis=1).mean(axis=0).tolist()) if n else ()
-    found = kendall_w(complete)
+    concordance = kendall_w(complete)
     reason: NoTest | None = None
-    if found.w is None:
+    if concordance.w is None:
         reason = "too_few_raters" if n < 2 else "no_variation"
-    return Friedman(n, len(x) - n, k, found.chi2, k - 1, found.p, found.w, ranks, reason)
+    return Friedman(n, len(x) - n, k, concordance.chi2, k - 1, concordance.p, concordance.w, ranks, reason)
 
 
 @dataclass(frozen=True, slots=True)

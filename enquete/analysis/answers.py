@@ -56,8 +56,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Aligned:
-    """Several arms or waves over the participants and items that all of them hold; an answer missing in one is NaN in
-    all."""
+    """Several arms or waves over the participants and items that all hold; an answer missing in one is NaN in all."""
 
     participants: pd.Index[str]
     items: pd.Index[str]
@@ -96,9 +95,8 @@ def aligned(tables: Sequence[Answers]) -> Aligned:
     for table, c in zip(tables, columns, strict=True):
         differs = (table.low[c] != first.low[columns[0]]) | (table.high[c] != first.high[columns[0]])
         if differs.any():
-            raise ValueError(
-                f"item {items[differs][0]!r} has another scale in another arm; only like scales are compared"
-            )
+            item = items[differs][0]
+            raise ValueError(f"item {item!r} has another scale in another arm; only like scales are compared")
     values = [t.centred[np.ix_(r, c)] for t, r, c in zip(tables, rows, columns, strict=True)]
     known = np.logical_and.reduce([~np.isnan(x) for x in values])
     filled = tuple(np.where(known, x, np.nan) for x in values)
@@ -107,8 +105,8 @@ def aligned(tables: Sequence[Answers]) -> Aligned:
 
 def balanced_families(answers: Answers) -> dict[str, tuple[Flags, Flags]]:
     """Forward and reversed items of the families that have both."""
-    own = {str(name): answers.families == name for name in sorted(set(answers.families))}
-    sides = {name: (items & ~answers.reverse, items & answers.reverse) for name, items in own.items()}
+    members = {str(name): answers.families == name for name in sorted(set(answers.families))}
+    sides = {name: (items & ~answers.reverse, items & answers.reverse) for name, items in members.items()}
     return {name: (forward, turned) for name, (forward, turned) in sides.items() if forward.any() and turned.any()}
 
 
@@ -149,7 +147,7 @@ class _AnswerRows:
         return self if kept.all() else self.taking(kept)
 
     def taking(self, kept: Flags | Codes) -> _AnswerRows:
-        return _AnswerRows(*(getattr(self, one.name)[kept] for one in fields(self)))
+        return _AnswerRows(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     def refuse(self, wrong: Flags, problem: str, column: str = "") -> None:
         """ValueError about the first row that is wrong."""
@@ -232,8 +230,7 @@ def _read(frame: pd.DataFrame) -> _AnswerRows:
 
 
 def _check(rows: _AnswerRows, person: Codes, item: Codes) -> None:
-    """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two
-    types."""
+    """ValueError where something is answered twice, of unknown status, off its scale, or by an agent of two types."""
     rows.refuse(_doubled(person, item), "answered twice; give one arm, phase and round at a time")
     rows.refuse(~np.isin(rows.status, STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
     rows.refuse(~(rows.scale_max > rows.scale_min), "needs scale_max > scale_min", "scale_max")

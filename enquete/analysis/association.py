@@ -111,8 +111,8 @@ def _p_between(joined: _Joined, scores: Floats, seed: int) -> tuple[float, str] 
     """Of the permutation test on these scores, with its method; None where there are too many for one."""
     if joined.x.size > SMALL:
         return None
-    found = permutation_p(joined.label, lambda labels: _between(scores, labels, joined.k), seed=seed)
-    return found.p, found.method
+    test = permutation_p(joined.label, lambda labels: _between(scores, labels, joined.k), seed=seed)
+    return test.p, test.method
 
 
 def _between(x: Floats, labels: Labels, k: int) -> Floats:
@@ -211,8 +211,8 @@ def spearman(x: pd.Series[float], y: pd.Series[float], *, level: float = 0.95, s
     rho = float(np.clip(s @ t, -1, 1))
     low, high = _by_z(rho, n, level)
     if n <= SMALL:
-        found = permutation_p(np.arange(n), lambda order: np.abs(t[order] @ s), exact_up_to=EXACT_ORDERS, seed=seed)
-        p, method = found.p, found.method
+        test = permutation_p(np.arange(n), lambda order: np.abs(t[order] @ s), exact_up_to=EXACT_ORDERS, seed=seed)
+        p, method = test.p, test.method
     else:
         p, method = float(scipy.stats.spearmanr(u, v).pvalue), "t approximation"
     return Association("spearman", n, n_missing, rho, low, high, rho, p, method)
@@ -226,8 +226,8 @@ def _p_of_table(rows: Labels, columns: Labels, table: Labels, chi2: float, draws
         def statistic(labels: Labels) -> Floats:
             return _chi2(np.stack([(labels == column) @ inside.T for column in range(k)], axis=2))
 
-        found = permutation_p(columns, statistic, seed=seed)
-        return found.p, found.method
+        test = permutation_p(columns, statistic, seed=seed)
+        return test.p, test.method
     tables = scipy.stats.random_table(table.sum(axis=1), table.sum(axis=0))
 
     def drawn(count: int, more: bool) -> int:
@@ -271,10 +271,10 @@ def _resampled_v(table: Labels, v: float, seed: int) -> tuple[float | None, floa
 
     drawn = resampled_counts(counts, draws_within(r * k), np.random.default_rng(seed))
     spared = left_out(counts)
-    found = bca(v, each(drawn, 2 - v**2), each(spared, 1) if len(spared) else spared[:, 0], weight=counts)
-    if found.low is None or found.high is None or not found.low <= v <= found.high:
+    interval = bca(v, each(drawn, 2 - v**2), each(spared, 1) if len(spared) else spared[:, 0], weight=counts)
+    if interval.low is None or interval.high is None or not interval.low <= v <= interval.high:
         return None, None
-    return found.low, found.high
+    return interval.low, interval.high
 
 
 def _bergsma_each(tables: Floats, noise: float) -> Floats:
@@ -314,8 +314,8 @@ def _resampled_e(x: Floats, label: Labels, seed: int) -> tuple[float | None, flo
     drawn = each(resampled_counts(counts, _draws(len(cells)), np.random.default_rng(seed)))
     spared = left_out(counts)
     jackknife = each(spared) if len(spared) else spared[:, 0]
-    found = bca(estimate, np.clip(drawn - noise, 0.0, 1.0), jackknife, weight=counts)
-    return found.low, found.high
+    interval = bca(estimate, np.clip(drawn - noise, 0.0, 1.0), jackknife, weight=counts)
+    return interval.low, interval.high
 
 
 def _draws(cells: int) -> int:
@@ -377,10 +377,10 @@ def cross_table(
     require_unique(findings, "findings")
     chosen = list(combinations(map(str, findings.columns), 2)) if pairs is None else list(pairs)
     columns = {name: _column(findings, kinds, name) for pair in chosen for name in pair}
-    found = [_associate(columns[a], columns[b], kinds[a], kinds[b], seed) for a, b in chosen]
-    p = [one.p for one in found]
-    corrected = zip(chosen, found, holm(p), benjamini_hochberg(p), strict=True)
-    return [CrossFinding(a, b, one, p_holm, p_bh) for (a, b), one, p_holm, p_bh in corrected]
+    associations = [_associate(columns[a], columns[b], kinds[a], kinds[b], seed) for a, b in chosen]
+    p = [association.p for association in associations]
+    corrected = zip(chosen, associations, holm(p), benjamini_hochberg(p), strict=True)
+    return [CrossFinding(a, b, association, p_holm, p_bh) for (a, b), association, p_holm, p_bh in corrected]
 
 
 def _column(findings: pd.DataFrame, kinds: Mapping[str, Kind], name: str) -> pd.Series:
@@ -454,17 +454,16 @@ def agent_centred(ratings: ArrayLike, low: float, high: float) -> Floats:
         raise ValueError(f"a scale runs from a lower to a higher point; {low:g} to {high:g} was given")
     known = ~np.isnan(x)
     n = known.sum(axis=1, keepdims=True)
-    own = np.where(known, x, 0.0).sum(axis=1, keepdims=True) / np.where(n > 1, n, np.nan)
+    means = np.where(known, x, 0.0).sum(axis=1, keepdims=True) / np.where(n > 1, n, np.nan)
     # Rounded and without −0, so that a rating at the agent's own mean lies on the axis, not in a quadrant beside it.
-    return np.asarray(np.round((x - own) / ((high - low) / 2), 12) + 0.0, dtype=np.float64)
+    return np.asarray(np.round((x - means) / ((high - low) / 2), 12) + 0.0, dtype=np.float64)
 
 
 def polarity(wish: ArrayLike, expectation: ArrayLike) -> Floats:
     """π = d′·p′ of centred desirability d′ and centred plausibility p′, by rater: −1 … 1.
 
     Above 0 wish and expectation point the same way (wished for and expected, or feared and not expected); below 0 they
-    part (feared and expected, or wished for and not expected); 0 where either is at its midpoint. NaN where one is
-    missing.
+    part (feared and expected, or wished for and not expected); 0 where either is at its midpoint. NaN: one is missing.
     """
     return np.asarray(wish, dtype=np.float64) * np.asarray(expectation, dtype=np.float64)
 
@@ -490,7 +489,7 @@ def group_polarity(wish: ArrayLike, expectation: ArrayLike) -> Polarity:
         raise ValueError(f"wish and expectation must be equally long lists, not of shapes {d.shape} and {p.shape}")
     both = ~(np.isnan(d) | np.isnan(p))
     d, p = d[both], p[both]
-    places = [quadrant(one, other) for one, other in zip(d.tolist(), p.tolist(), strict=True)]
+    places = [quadrant(x, y) for x, y in zip(d.tolist(), p.tolist(), strict=True)]
     counts = {name: places.count(name) for name in QUADRANTS}
     n_missing = int(both.size - d.size)
     if not d.size:
@@ -511,8 +510,7 @@ class Alike:
 
 
 def alike_ratings(ratings: ArrayLike) -> Alike:
-    """How many raters give all things the same rating, among those who rated all. ratings: raters × things, NaN
-    missing.
+    """How many raters give all things the same rating, of those who rated all. ratings: raters × things, NaN missing.
 
     Raises ValueError unless two-dimensional.
     """

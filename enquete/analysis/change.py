@@ -111,15 +111,14 @@ def hodges_lehmann(d: ArrayLike) -> float | None:
 def walsh_averages(u: Floats, count: NDArray[np.int64], places: Sequence[int]) -> list[float]:
     """The Walsh averages at these places (1 the smallest) of values u, ascending, that occur `count` times.
 
-    Of many different values by bisection: exact to the last digits, without the memory that listing n(n + 1)/2 averages
-    takes.
+    Of many different values by bisection: exact to the last digits, without the memory for n(n + 1)/2 averages.
     """
     if u.size <= LISTED_UP_TO:
         i, j = np.triu_indices(u.size)
         walsh = (u[i] + u[j]) / 2
         order = np.argsort(walsh, kind="stable")
         weight = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])[order]
-        return [float(one) for one in walsh[order][np.searchsorted(np.cumsum(weight), places)]]
+        return [float(average) for average in walsh[order][np.searchsorted(np.cumsum(weight), places)]]
     below = np.concatenate([[0], np.cumsum(count)])
 
     def reached(t: float) -> int:
@@ -316,9 +315,9 @@ def retest_reliability(first: pd.Series[float], repeat: pd.Series[float]) -> Rel
         return Reliability(None, "retest", n, n_missing, "fewer than 3 agents were asked twice")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return Reliability(None, "retest", n, n_missing, "no variation between agents")
-    found = scipy.stats.pearsonr(a, b)
-    low, high = found.confidence_interval(LEVEL) if n > 3 else (None, None)
-    return Reliability(float(np.clip(found.statistic, -1, 1)), "retest", n, n_missing, "", low, high)
+    correlation = scipy.stats.pearsonr(a, b)
+    low, high = correlation.confidence_interval(LEVEL) if n > 3 else (None, None)
+    return Reliability(float(np.clip(correlation.statistic, -1, 1)), "retest", n, n_missing, "", low, high)
 
 
 def reliable_change(
@@ -352,16 +351,16 @@ def reliable_change(
     return ReliableChange(n, n_missing, sd, known, error, rci, up, down, n - up - down, "", limit, *ends)
 
 
-def beyond(before: pd.Series[float], after: pd.Series[float], found: ReliableChange) -> pd.Series[float]:
-    """1 for each agent whose change lies beyond the limits of `found`, else 0; NaN without a pair, or without limits.
+def beyond(before: pd.Series[float], after: pd.Series[float], change: ReliableChange) -> pd.Series[float]:
+    """1 for each agent whose change lies beyond the limits of `change`, else 0; NaN without a pair, or without limits.
 
-    before, after: a score by participant of any arm, in the unit of the scores that `found` was made from.
+    before, after: a score by participant of any arm, in the unit of the scores that `change` was made from.
     Raises ValueError for a doubled participant.
     """
     x, y = joined_scores(before, after, NAMES)
-    if found.standard_error is None or found.limit is None:
+    if change.standard_error is None or change.limit is None:
         return (y - x) * np.nan
-    outside = (y - x).abs().gt(found.limit * found.standard_error).astype(float)
+    outside = (y - x).abs().gt(change.limit * change.standard_error).astype(float)
     return outside.where(x.notna() & y.notna())
 
 
@@ -442,9 +441,7 @@ def drift_per_agent(
     """
     if not 0 <= memoryless_weight <= 1:
         raise ValueError(f"memoryless_weight must lie between 0 and 1, not {memoryless_weight}")
-    range_of = pd.Series(
-        {item: np.subtract(*_range_of(item, scale_ranges)[::-1]) for item in delta.columns}, dtype=float
-    )
+    range_of = pd.Series({item: _width(item, scale_ranges) for item in delta.columns}, dtype=float)
     _require_within(delta, range_of)
     size = delta.abs()
     has_memory = memory.reindex(delta.index).eq(True)
@@ -488,7 +485,7 @@ def population_drift(per_agent: pd.DataFrame, memoryless_weight: float = 0.5) ->
     )
 
 
-def _range_of(item: str, scale_ranges: ScaleRanges) -> tuple[float, float]:
+def _width(item: str, scale_ranges: ScaleRanges) -> float:
     if item not in scale_ranges:
         raise ValueError(f"item {item!r} has no scale range; known: {', '.join(map(repr, scale_ranges)) or 'none'}")
     low, high = scale_ranges[item]
@@ -496,7 +493,7 @@ def _range_of(item: str, scale_ranges: ScaleRanges) -> tuple[float, float]:
         raise ValueError(
             f"item {item!r}: scale range {low}–{high} is empty; the lowest point must be below the highest"
         )
-    return low, high
+    return high - low
 
 
 def _require_within(delta: pd.DataFrame, range_of: pd.Series[float]) -> None:

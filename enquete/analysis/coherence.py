@@ -43,9 +43,8 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
     Weighted, because opinions may divide a panel on few items while all agree, but for noise, on the rest. Sees any
     other structure: types, families, orders. Keying does not matter. A gap counts as its item's mean; forced sorts stay
     forced when dealt. Of more than 1,000 agents so many are drawn by `seed`; `agents_drawn` in the detail. Two nulls
-    are told
-    apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with noise.
-    Where no item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
+    are told apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with
+    noise. Where no item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
 
     People's panels and answers with nothing in them: tests/reports/README.md.
     """
@@ -63,12 +62,12 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
     level_free = centred_agents(x - x.mean(axis=0))
     if float((level_free**2).sum()) < 1e-9:
         return judged("coherence", 0.0, counts, ruling=Ruling("bad", "no_more_than_chance"))
-    found = mean_squared_correlation(level_free)
+    observed = mean_squared_correlation(level_free)
     null = np.array([mean_squared_correlation(centred_agents(permuted(level_free, rng))) for _ in range(DRAWS)])
-    beyond, error, p = found - float(null.mean()), float(null.std(ddof=1)), exceeded(found, null)
+    beyond, error, p = observed - float(null.mean()), float(null.std(ddof=1)), exceeded(observed, null)
     shared, shared_error = profiles_alike(x)
     detail: Detail = {
-        "mean_squared_r": found,
+        "mean_squared_r": observed,
         "by_chance": float(null.mean()),
         "p": p,
         "agents_drawn": len(x),
@@ -111,8 +110,7 @@ def centred_agents(x: Floats) -> Floats:
 
 
 def mean_squared_correlation(x: Floats) -> float:
-    """Σ s²ᵢⱼ/Σ s²ᵢ·s²ⱼ over pairs i ≠ j: the mean of r² weighted by s²ᵢ·s²ⱼ. x: agents × items, each of which
-    varies."""
+    """Σ s²ᵢⱼ/Σ s²ᵢ·s²ⱼ over pairs i ≠ j: the mean of r² weighted by s²ᵢ·s²ⱼ. x: agents × items that vary."""
     x = x - x.mean(axis=0)
     products = x.T @ x
     sizes = np.diag(products)
@@ -120,8 +118,7 @@ def mean_squared_correlation(x: Floats) -> float:
 
 
 def profiles_alike(x: Floats) -> tuple[float, float]:
-    """Mean r over items of two agents' answers, items' means left in, and its SE where each agent's answers are in
-    random order.
+    """Mean r over items of two agents' answers, items' means left in, and its SE by chance.
 
     Permuting n profiles over S items gives each of the n(n − 1)/2 pairs r of mean 0 and variance 1/(S − 1),
     uncorrelated (Pitman 1937). An agent who gives one answer to everything counts as 0.
@@ -139,15 +136,14 @@ def _short(name: str, counts: Mapping[str, int]) -> str:
     return next((f"{TOO_FEW}{unit}" for unit, least in THRESHOLDS[name].least.items() if counts[unit] < least), "")
 
 
-def exceeded(found: float, null: Floats) -> float:
+def exceeded(observed: float, null: Floats) -> float:
     """Monte-Carlo p, (1 + draws at or above)/(1 + draws). Source: Davison & Hinkley 1997, ch. 4."""
-    return float((1 + (null >= found - 1e-12).sum()) / (1 + null.size))
+    return float((1 + (null >= observed - 1e-12).sum()) / (1 + null.size))
 
 
 def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = False, sure: bool = True) -> Ruling:
     """Bad where the figure is surely below the floor, or there is nothing else either; no surer than chance and not
-    surely
-    below it, it says nothing: too few agents. sure: there are enough of them to call anything bad."""
+    surely below it, it says nothing: too few agents. sure: there are enough of them to call anything bad."""
     floor = THRESHOLDS[name].caution[0] or 0.0
     if sure and (round(most - floor, DECIMALS) < 0 or (nothing and p >= ALPHA)):
         return Ruling("bad", "no_more_than_chance")
@@ -162,7 +158,7 @@ def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = Fa
 def family_alpha(answers: Answers, *, seed: int = 0) -> Diagnostic:
     """Median over families of Cronbach's α of their rekeyed items; families of fewer than three items are left out."""
     members = {str(name): answers.families == name for name in sorted(set(answers.families)) if name}
-    large = {name: own for name, own in members.items() if own.sum() >= LEAST_IN_FAMILY}
+    large = {name: items for name, items in members.items() if items.sum() >= LEAST_IN_FAMILY}
     x = answers.rekeyed
     alphas = _alphas(x, large)
     counts = {"agents": int((~np.isnan(x)).any(axis=1).sum()), "families": len(alphas)}
@@ -206,13 +202,12 @@ def reversed_items(answers: Answers, *, seed: int = 0) -> Diagnostic:
 
 
 def _alphas(x: Floats, families: Mapping[str, Flags]) -> dict[str, float]:
-    found = {name: cronbach(x[:, own]) for name, own in families.items()}
-    return {name: alpha for name, alpha in found.items() if alpha is not None}
+    alphas = {name: cronbach(x[:, items]) for name, items in families.items()}
+    return {name: alpha for name, alpha in alphas.items() if alpha is not None}
 
 
 def cronbach(x: Floats) -> float | None:
-    """α = k/(k − 1)·(1 − Σ s²ᵢ/s²_total) over agents without a gap; None where the sum does not vary (Cronbach
-    1951)."""
+    """α = k/(k − 1)·(1 − Σ s²ᵢ/s²_total) over agents without a gap; None if the sum does not vary (Cronbach 1951)."""
     whole = x[~np.isnan(x).any(axis=1)]
     if len(whole) < 2 or (total := float(whole.sum(axis=1).var(ddof=1))) < 1e-9:
         return None
@@ -270,7 +265,7 @@ def order_smoothness(answers: Answers, *, seed: int = 0) -> Diagnostic:
     if shown is None or not kept.any():
         why_not = "position_unclear" if answers.items.size and kept.any() else ""
         return judged("order_smoothness", None, {"agents": int(kept.sum()), "items": 0}, why_not=why_not)
-    order, block = (one[kept] for one in shown)
+    order, block = (codes[kept] for codes in shown)
     pairs = (block[:, 1:] == block[:, :-1]) & (block[:, 1:] >= 0)
     x = filled(answers.centred)
     counts = {"agents": len(x), "items": _most_at_once(block)}
@@ -283,14 +278,14 @@ def order_smoothness(answers: Answers, *, seed: int = 0) -> Diagnostic:
         drawn = rng.permutation(len(x))[:MOST_AGENTS]
         x, order, pairs = x[drawn], order[drawn], pairs[drawn]
     centred = x - x.mean(axis=1, keepdims=True), x - x.mean(axis=0)
-    if min(float((one**2).sum()) for one in centred) < 1e-9:
+    if min(float((e**2).sum()) for e in centred) < 1e-9:
         return judged("order_smoothness", None, counts, why_not="no_variation")
     item_blocks = answers.block.max(axis=0)
     relabelled = [np.arange(x.shape[1]), *(_within(item_blocks, rng) for _ in range(DRAWS))]
     relations = _relations(answers, item_blocks)
-    found = [_neighbours(one, order, pairs, relations, relabelled) for one in centred]
-    value = min(float(one[0] - one[1:].mean()) for one in found)
-    p = max(exceeded(float(one[0]), one[1:]) for one in found)
+    smoothness = [_neighbours(e, order, pairs, relations, relabelled) for e in centred]
+    value = min(float(r[0] - r[1:].mean()) for r in smoothness)
+    p = max(exceeded(float(r[0]), r[1:]) for r in smoothness)
     detail: Detail = {"p": p, "own_orders": _own(order), "agents_drawn": len(x)}
     return judged("order_smoothness", value, counts, detail=detail, benchmark=0.0, ruling=_ruling(value, p, len(x)))
 
@@ -303,7 +298,7 @@ def _ruling(value: float, p: float, agents: int) -> Ruling:
 
 
 def _most_at_once(block: Codes) -> int:
-    return max((n for row in block for one, n in Counter(row.tolist()).items() if one >= 0), default=0)
+    return max((n for row in block for code, n in Counter(row.tolist()).items() if code >= 0), default=0)
 
 
 def _own(order: Codes) -> bool:
@@ -321,8 +316,7 @@ def _within(blocks: Codes, rng: np.random.Generator) -> Codes:
 
 
 def _relations(answers: Answers, blocks: Codes) -> Codes:
-    """Of two items of a block: 0 of two families, 1 of one and keyed alike, 2 of one and keyed oppositely; −1 of two
-    blocks."""
+    """Of two items of a block: 0 of two families, 1 of one, keyed alike, 2 of one, oppositely; −1 of two blocks."""
     family = (answers.families[:, None] == answers.families) & (answers.families != "")
     turned = answers.reverse[:, None] != answers.reverse
     related = np.where(family, np.where(turned, 2, 1), 0)
@@ -386,8 +380,7 @@ def acquiescence(answers: Answers) -> Diagnostic:
 
 
 def acquiescence_by_agent(answers: Answers) -> tuple[pd.Series[float], dict[str, int]]:
-    """(F + R)/2 of each agent's answers as given, averaged over families by their balanced pairs; and those pairs by
-    family.
+    """(F + R)/2 of each agent's answers as given, averaged over families by their balanced pairs; those by family.
 
     F, R: mean distance from the midpoint, in points of a five-point scale, of a family's forward and reversed items.
     Content cancels only where both are there, so a family keyed one way is left out. NaN for an agent without a family
@@ -443,25 +436,25 @@ def longest_allowed(n_items: int) -> float:
 
 
 def straightlining(answers: Answers) -> Diagnostic:
-    """Share of agents with a run of identical answers longer than `longest_allowed` for what they were shown at
-    once."""
+    """Share of agents with a run of identical answers longer than `longest_allowed` for what they saw at once."""
     runs = longest_runs(answers)
     why_not = "position_unclear" if runs is None and answers.items.size else ""
-    found = runs[runs["n_items"] >= THRESHOLDS["straightlining"].least["items"]] if runs is not None else pd.DataFrame()
-    counts = {"agents": len(found), "items": int(runs["n_items"].max()) if runs is not None and len(runs) else 0}
-    if why_not or not len(found):
-        short = "" if counts["items"] >= THRESHOLDS["straightlining"].least["items"] else "too_few_items"
+    least = THRESHOLDS["straightlining"].least["items"]
+    agents = runs[runs["n_items"] >= least] if runs is not None else pd.DataFrame()
+    counts = {"agents": len(agents), "items": int(runs["n_items"].max()) if runs is not None and len(runs) else 0}
+    if why_not or not len(agents):
+        short = "" if counts["items"] >= least else "too_few_items"
         return judged("straightlining", None, counts, why_not=why_not or short)
-    flagged = found[found["run"] > found["n_items"].map(longest_allowed)]
+    flagged = agents[agents["run"] > agents["n_items"].map(longest_allowed)]
     detail: Detail = {
-        "longest": int(found["run"].max()),
-        "mean_longest": float(found["run"].mean()),
+        "longest": int(agents["run"].max()),
+        "mean_longest": float(agents["run"].mean()),
         "n_flagged": len(flagged),
         "agents_flagged": [str(name) for name in flagged.index[:MOST_STYLES_NAMED]],
         "limit": longest_allowed(counts["items"]),
     }
-    ruling = surely_above("straightlining", len(flagged), len(found))
-    return judged("straightlining", len(flagged) / len(found), counts, detail=detail, ruling=ruling)
+    ruling = surely_above("straightlining", len(flagged), len(agents))
+    return judged("straightlining", len(flagged) / len(agents), counts, detail=detail, ruling=ruling)
 
 
 def surely_above(name: str, hits: int, n: int) -> Ruling:
@@ -474,8 +467,7 @@ def surely_above(name: str, hits: int, n: int) -> Ruling:
 
 
 def longest_runs(answers: Answers) -> pd.DataFrame | None:
-    """By agent: `run`, the longest row of identical answers in the order shown, and `n_items`, most items shown at
-    once.
+    """By agent: `run`, the longest row of identical answers in the order shown, and `n_items`, most shown at once.
 
     Identical is the same place where the option order is known for every answer, else the same value, on the same
     scale. A gap, another block or another scale ends a run. Agents that were shown nothing are left out. None where the
@@ -493,8 +485,7 @@ def longest_runs(answers: Answers) -> pd.DataFrame | None:
 
 
 def in_shown_order(answers: Answers) -> tuple[Codes, Codes] | None:
-    """By agent the columns of the items in the order shown, what was not shown last, and the block of each, NOT_SHOWN
-    there.
+    """By agent the columns of the items in the order shown, what was not shown last, and each block, NOT_SHOWN there.
 
     None where the order shown is unknown or two items have the same place.
     """

@@ -57,8 +57,8 @@ def _weighted(blocks: Sequence[Matrix]) -> tuple[Matrix, Matrix]:
         first = np.linalg.svd(centred, compute_uv=False)[:, 0] if centred.size else np.zeros(len(block))
         largest = np.abs(block).max(axis=(1, 2), initial=0.0)
         firsts.append(np.where(first > NEGLIGIBLE * np.maximum(1.0, largest), first, 0.0))
-        own = firsts[-1][:, None, None]
-        parts.append(np.divide(centred, own, out=np.zeros_like(centred), where=own > 0))
+        divisor = firsts[-1][:, None, None]
+        parts.append(np.divide(centred, divisor, out=np.zeros_like(centred), where=divisor > 0))
     return np.concatenate(parts, axis=2), np.array(firsts)
 
 
@@ -128,12 +128,12 @@ def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:
     Where all rows are orders of the same values (a forced sort), each row is ranked into those values again, ties at
     random: else the null data would lack what the forcing alone does to distances, and noise would pass for types.
     """
-    found, places = rng.permuted(block, axis=0), forced_places(block)
+    dealt, places = rng.permuted(block, axis=0), forced_places(block)
     if places is None:
-        return found
+        return dealt
     # Lots below the least step part ties and nothing else, in a third of the time of `ranked`.
     step = np.diff(np.unique(places)).min()
-    return _dealt((found + step * rng.random(found.shape)).argsort(axis=-1), places)
+    return _dealt((dealt + step * rng.random(dealt.shape)).argsort(axis=-1), places)
 
 
 def forced_places(block: Matrix) -> Matrix | None:
@@ -155,9 +155,9 @@ def ranked(rows: Matrix, values: Matrix, rng: np.random.Generator) -> Matrix:
 
 def _dealt(order: npt.NDArray[np.int64], values: Matrix) -> Matrix:
     """The values in this order, row by row."""
-    found = np.empty(order.shape)
-    np.put_along_axis(found, order, np.broadcast_to(values, found.shape), axis=-1)
-    return found
+    dealt = np.empty(order.shape)
+    np.put_along_axis(dealt, order, np.broadcast_to(values, dealt.shape), axis=-1)
+    return dealt
 
 
 # --- Data with the covariance of the observed ones and no clusters: what views that differ by degree alone look like
@@ -184,8 +184,7 @@ class _Form:
 
 @dataclass(frozen=True)
 class Continuum:
-    """mean: columns. axes: components × columns. scales: root sums of squares along the axes, before answers take
-    form."""
+    """mean: columns. axes: components × columns. scales: root sums of squares along them, before answers take form."""
 
     n: int
     mean: Matrix
@@ -217,10 +216,10 @@ def _calibrated(model: Continuum, rng: np.random.Generator) -> Continuum:
     for _ in range(ROUNDS):
         drawn = np.concatenate(_answers(model, positions, rng), axis=-1)
         centres = drawn.mean(axis=1, keepdims=True)
-        found = (((drawn - centres) @ model.axes.T) ** 2).sum(axis=1).mean(axis=0)
-        if np.abs(found / squares - 1).max() < CLOSE:
+        simulated = (((drawn - centres) @ model.axes.T) ** 2).sum(axis=1).mean(axis=0)
+        if np.abs(simulated / squares - 1).max() < CLOSE:
             break
-        ratio = np.sqrt(squares / np.maximum(found, NEGLIGIBLE * squares))
+        ratio = np.sqrt(squares / np.maximum(simulated, NEGLIGIBLE * squares))
         mean = mean + goal - centres.mean(axis=(0, 1))
         scales = model.scales * np.clip(ratio, 1 / STEP, STEP)
         model = Continuum(model.n, mean, model.axes, scales, model.forms)

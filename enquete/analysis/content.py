@@ -1,5 +1,4 @@
-"""Answers that are given and say nothing: what a reader of the rows would see at once, as codes for a column of the
-table.
+"""Answers that are given and say nothing: what a reader of the rows would see, as codes for a column.
 
 one_value         a row of closed answers of which at least nine in ten are the same
 no_sentence       no words, a placeholder, JSON, or words that go round in circles
@@ -30,13 +29,11 @@ from enquete.analysis.estimates import Floats
 from enquete.analysis.vocabulary import FUNCTION_WORDS
 
 SAME, LEAST_ANSWERS = 0.9, 7
-"""Share of a row on one value, and how long a row must be: of 2,380 stretches of seven in people's rows one is all
-equal."""
+"""Share of a row on one value, and how long a row must be: of 2,380 stretches of seven of people's one is all equal."""
 LEAST_WORDS = 8
 """Of a text whose language is judged."""
 CIRCLES, LEAST_IN_CIRCLES = 0.7, 12
-"""Share of different ones among a text's three-word sequences, below which it goes round; and its least number of
-words."""
+"""Share of different ones among a text's three-word sequences, below which it goes round; and its least words."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -56,18 +53,9 @@ _PLACEHOLDERS: Final = _set(
     "text string answer reason comment null none nan na value true false tbd todo test lorem ipsum "
     "antwort begründung kommentar"
 ) | {
-    "your answer",
-    "your answer here",
-    "ihre antwort",
-    "ihre antwort hier",
-    "no answer",
-    "keine angabe",
-    "no comment",
-    "kein kommentar",
-    "in your own words",
-    "k a",
-    "n a",
-}
+    "your answer", "your answer here", "ihre antwort", "ihre antwort hier", "no answer", "keine angabe", "no comment",
+    "kein kommentar", "in your own words", "k a", "n a",
+}  # fmt: skip
 _BACK: Final = re.compile(
     r"\b(?:same|as|see|like|cf)\b.{0,25}\b(?:above|before|previous(?:ly)?|earlier|last (?:answer|question|one))\b"
     r"|\bditto\b|\bdito\b|\bidem\b|\bs\. ?o\.(?:\s|$)"
@@ -83,8 +71,7 @@ _FILLERS: Final = _set(
 
 
 class Beside(NamedTuple):
-    """What an agent saw with a question: the question first, then the others asked at once; labels of the scales
-    there."""
+    """What an agent saw with a question: the question first, then others asked at once; labels of their scales."""
 
     questions: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
@@ -169,6 +156,6 @@ def _is_foreign(text: str, words: Sequence[str], language: str) -> bool:
         return True
     if len(words) < LEAST_WORDS:
         return False
-    own = sum(word in _FUNCTION_WORDS[language] for word in words)
+    in_language = sum(word in _FUNCTION_WORDS[language] for word in words)
     other = max(sum(word in known for word in words) for name, known in _FUNCTION_WORDS.items() if name != language)
-    return other > 2 * own or (own < len(words) / 16 and 4 * text.count(",") < len(words))
+    return other > 2 * in_language or (in_language < len(words) / 16 and 4 * text.count(",") < len(words))

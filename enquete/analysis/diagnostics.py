@@ -47,8 +47,7 @@ SURE_FROM = 20  # agents: of 440 panels of 10 and 15 drawn from people's, 1% loo
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """One row of the table. `least`: minimum by unit, below which the check is not computed; the first unit is its
-    n."""
+    """One row of the table. `least`: minimum by unit, below which the check is not computed; the first is its n."""
 
     formula: str
     caution: Bounds
@@ -450,15 +449,15 @@ def judged(
     rule = rule or THRESHOLDS[name]
     caution, bad = caution or rule.caution, bad or rule.bad
     benchmark = rule.benchmark if benchmark is None else benchmark
-    found: dict[str, Json] = {**counts, **(detail or {})}
+    detail = {**counts, **(detail or {})}
     short = next((f"{TOO_FEW}{unit}" for unit, least in rule.least.items() if counts[unit] < least), "")
     n = counts[next(iter(rule.least))]
     if why_not or short or value is None or not math.isfinite(value):
-        return Diagnostic(name, None, n, benchmark, caution, "not computed", why_not or short or "undefined", found)
+        return Diagnostic(name, None, n, benchmark, caution, "not computed", why_not or short or "undefined", detail)
     verdict, code = ruling or compared(value, caution, bad)
     if verdict == "bad" and rule.basis == "proposal":
         verdict = "caution"
-    return Diagnostic(name, value, n, benchmark, caution, verdict, code, found)
+    return Diagnostic(name, value, n, benchmark, caution, verdict, code, detail)
 
 
 def compared(value: float, caution: Bounds, bad: Bounds) -> Ruling:
@@ -479,7 +478,7 @@ def _side(value: float, bounds: Bounds) -> str:
 
 
 def overall(
-    diagnostics: Iterable[Diagnostic], own: Mapping[str, Threshold] | None = None, not_tested: str = NOT_TESTED
+    diagnostics: Iterable[Diagnostic], further: Mapping[str, Threshold] | None = None, not_tested: str = NOT_TESTED
 ) -> Overall:
     """What a set of checks, such as a methodology's, says about the data.
 
@@ -488,35 +487,36 @@ def overall(
     check, or the one that coherence counts only with, lacks agents, answers or variation, and none is passed. Usable
     with caution: a check is bad or calls for caution. Usable as far as checked: nothing of this, but no retest was
     computed. Usable: otherwise. A check that was not computed is never a pass and never a failure; nor is one that
-    gives information only. own: rules of checks that are not in THRESHOLDS; not_tested: why there is no retest. Raises
-    ValueError for a name that is in neither.
+    gives information only. further: rules of checks that are not in THRESHOLDS; not_tested: why there is no retest.
+    Raises ValueError for a name that has no rule.
     """
-    given, rules = list(diagnostics), {**THRESHOLDS, **(own or {})}
-    for one in given:
-        if one.name not in rules:
-            raise ValueError(f"no such diagnostic: {one.name!r}; known are {', '.join(sorted(rules))}")
-    bad = sorted((one for one in given if one.verdict == "bad"), key=lambda one: not rules[one.name].decisive)
-    cautions = [one for one in given if one.verdict == "caution"]
-    reasons = tuple(f"{one.name}:{one.reason_code}" for one in (*bad, *cautions))
-    floors = [one for one in given if rules[one.name].floor]
-    unsure = [one for one in given if one.name == BESIDES and _lacks_data(one)]
-    lacking = [one for one in floors if _lacks_data(one)] or unsure
-    passed = any(_passed(one) and not (unsure and one.name == COHERENT) for one in floors)
-    fell = any(one.verdict == "bad" for one in floors) and not passed
-    if fell or len(bad) > MOST_BAD or any(rules[one.name].decisive for one in bad):
+    checks, rules = list(diagnostics), {**THRESHOLDS, **(further or {})}
+    for check in checks:
+        if check.name not in rules:
+            raise ValueError(f"no such diagnostic: {check.name!r}; known are {', '.join(sorted(rules))}")
+    bad = [check for check in checks if check.verdict == "bad"]
+    bad.sort(key=lambda check: not rules[check.name].decisive)
+    cautions = [check for check in checks if check.verdict == "caution"]
+    reasons = tuple(f"{check.name}:{check.reason_code}" for check in (*bad, *cautions))
+    floors = [check for check in checks if rules[check.name].floor]
+    unsure = [check for check in checks if check.name == BESIDES and _lacks_data(check)]
+    lacking = [check for check in floors if _lacks_data(check)] or unsure
+    passed = any(_passed(check) and not (unsure and check.name == COHERENT) for check in floors)
+    fell = any(check.verdict == "bad" for check in floors) and not passed
+    if fell or len(bad) > MOST_BAD or any(rules[check.name].decisive for check in bad):
         return Overall("not usable", reasons)
     if lacking and not passed:
-        return Overall("cannot be judged", (*(f"{one.name}:{one.reason_code}" for one in lacking), *reasons))
-    if not any(one.verdict in ("fine", "caution", "bad") for one in given):
+        return Overall("cannot be judged", (*(f"{check.name}:{check.reason_code}" for check in lacking), *reasons))
+    if not any(check.verdict in ("fine", "caution", "bad") for check in checks):
         return NOTHING
     if reasons:
         return Overall("usable with caution", reasons)
-    tested = any(one.name == RELIABILITY and one.verdict == "fine" for one in given)
+    tested = any(check.name == RELIABILITY and check.verdict == "fine" for check in checks)
     return Overall("usable") if tested else Overall("usable as far as checked", (not_tested,))
 
 
-def _lacks_data(one: Diagnostic) -> bool:
-    return one.reason_code.startswith(TOO_FEW) or (one.verdict, one.reason_code) == ("not computed", NO_VARIATION)
+def _lacks_data(check: Diagnostic) -> bool:
+    return check.reason_code.startswith(TOO_FEW) or (check.verdict, check.reason_code) == ("not computed", NO_VARIATION)
 
 
 def _passed(floor: Diagnostic) -> bool:

@@ -47,8 +47,8 @@ def joined(
     for name, table in zip(names, (first, second), strict=True):
         require_unique(table, name)
     rows, items = first.index.union(second.index), list(dict.fromkeys([*first.columns, *second.columns]))
-    one, other = (table.reindex(index=rows, columns=items).astype(float) for table in (first, second))
-    return one, other
+    x, y = (table.reindex(index=rows, columns=items).astype(float) for table in (first, second))
+    return x, y
 
 
 def joined_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -> tuple[pd.Series, pd.Series]:
@@ -104,14 +104,12 @@ def mean_interval(n: int, mean: float | None, sd: float | None, ends: tuple[floa
 
 
 def share_interval(count: int, n: int) -> dict[str, float]:
-    """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), which stays within 0 and 1 for few
-    agents."""
+    """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), within 0 and 1."""
     interval = scipy.stats.binomtest(count, n).proportion_ci(LEVEL, method="wilson")
     return {"share": count / n, "low": float(interval.low), "high": float(interval.high)}
 
 
-# --- Bootstrap intervals over agents. An interval describes this run: other agents of this population, not other
-# people
+# --- Bootstrap intervals over agents. An interval describes this run: other agents of this population, not other people
 
 Statistic = Callable[[Floats], Floats]
 """Counts of the cells, resamples × cells → one figure a resample; NaN where a resample leaves it undefined."""

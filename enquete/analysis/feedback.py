@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import scipy
 from numpy.typing import NDArray
 
 from enquete.analysis.answers import Flags
-from enquete.analysis.estimates import Floats, joined, known, require_single
-from enquete.analysis.inference import ALPHA, LEVEL
+from enquete.analysis.change import smallest_p
+from enquete.analysis.estimates import Floats, joined, known, mean_interval, require_single
+from enquete.analysis.inference import ALPHA
 from enquete.analysis.panel import agreement, frequencies, parting
 
 DRAWS = 9_999  # where it matters: p, two-sided, has to survive Holm over a hundred tests
@@ -49,8 +49,7 @@ class Drawn:
 def drawn_toward(
     first: pd.DataFrame, last: pd.DataFrame, scales: Mapping[str, tuple[int, int]], *, draws: int = DRAWS, seed: int = 0
 ) -> Drawn:
-    """T = Σ (|x_ij − M_ij| − |y_ij − M_ij|)/m over the m pairs of ratings x, y of agent i on item j in the first and
-    the last round.
+    """T = Σ (|x_ij − M_ij| − |y_ij − M_ij|)/m over the m pairs of first and last ratings x, y of agent i on item j.
 
     M_ij is the median of the *others'* first ratings of item j. The median of all, the agent's own rating among them,
     is nearer to x than to a y that was drawn anew; and who is singled out for standing off it comes nearer by
@@ -58,19 +57,16 @@ def drawn_toward(
 
     H₀: an agent answers twice about the same position, so that (x_i, y_i) and (y_i, x_i) are as likely, for any of the
     agents. Exchanging the rounds of a random set of agents, with all their items, changes their first ratings and so
-    the others' medians,
-    which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on either side, twice the
-    smaller (999 exchanges, and up to `draws` where those leave p below .05). Since the ratings are few points, the
-    exchanged data are counts of ratings and of pairs by item, linear in the signs of the agents.
+    the others' medians, which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on
+    either side, twice the smaller (999 exchanges, and up to `draws` where those leave p below .05). Since the ratings
+    are few points, the exchanged data are counts of ratings and of pairs by item, linear in the signs of the agents.
 
     Noise that is added to the first ratings spreads a panel that has one middle: "farther" is no effect of feedback. It
-    draws
-    together a panel of two ends: so items where the ratings of both rounds, which an exchange leaves as they are, lie
-    at the ends (van der Eijk's A below 0) do not count. So does whatever draws all answers to the middle of the scale,
-    to whichever item's
-    median alike: so movement is "closer" where p < .05 and `specific`, T less its mean over the medians of the other
-    items, is above 0 (with one item there is no such mean, and it is not asked for), else to the "middle" of the scale.
-    "untestable": fewer than six agents changed a rating, where no p below .05 can be.
+    draws together a panel of two ends: so items where the ratings of both rounds, which an exchange leaves as they are,
+    lie at the ends (van der Eijk's A below 0) do not count. So does whatever draws all answers to the middle of the
+    scale, to whichever item's median alike: so movement is "closer" where p < .05 and `specific`, T less its mean over
+    the medians of the other items, is above 0 (with one item there is no such mean, and it is not asked for), else to
+    the "middle" of the scale. "untestable": fewer than six agents changed a rating, where no p below .05 can be.
 
     first, last: participants × items, integers on `scales` (lowest and highest by item), NaN where missing, joined by
     label. A rating that has no partner counts in the medians of the first round alone. Describes this run. Raises
@@ -88,32 +84,30 @@ def drawn_toward(
             frequencies(table[item], *scales[item])
     low = np.array([scales[item][0] for item in x.columns], dtype=np.float64)
     points = max((scales[item][1] - scales[item][0] + 1 for item in x.columns), default=0)
-    one, other = ((table.to_numpy(dtype=np.float64) - low) for table in (x, y))
-    both = ~(np.isnan(one) | np.isnan(other))
-    both &= [_has_middle(one[both[:, j], j], other[both[:, j], j], points) for j in range(x.shape[1])]
+    start, end = ((table.to_numpy(dtype=np.float64) - low) for table in (x, y))
+    both = ~(np.isnan(start) | np.isnan(end))
+    both &= [_has_middle(start[both[:, j], j], end[both[:, j], j], points) for j in range(x.shape[1])]
     items = int(both.any(axis=0).sum())
     has_partner = both.any(axis=1)
-    n, changed = int(has_partner.sum()), int((both & (one != other)).any(axis=1).sum())
+    n, changed = int(has_partner.sum()), int((both & (start != end)).any(axis=1).sum())
     if n == 0:
         return Drawn(0, len(x), 0, 0, None, None, None, None, None, None, None, "untestable", 0)
-    panel = _RatingCounts(one, other, both, points)
+    panel = _RatingCounts(start, end, both, points)
     medians = panel.medians(panel.counts(np.ones((1, len(x)))))[0]
-    own = np.take_along_axis(medians, np.where(both, one, 0).astype(int).T, axis=1).T
+    targets = np.take_along_axis(medians, np.where(both, start, 0).astype(int).T, axis=1).T
     with np.errstate(invalid="ignore"):
-        before, after = (np.where(both, np.abs(table - own), np.nan) for table in (one, other))
+        before, after = (np.where(both, np.abs(table - targets), np.nan) for table in (start, end))
     usable = ~np.isnan(before)
     if not usable.any():
         return Drawn(n, len(x), items, changed, None, None, None, None, None, None, None, "untestable", 0)
     by_agent = [float(np.mean((b - a)[u])) for b, a, u in zip(before, after, usable, strict=True) if u.any()]
-    reach = _reach(by_agent)
     estimate = float((before - after)[usable].mean())
-    specific = None if items == 1 else estimate - _elsewhere(one, other, usable)
+    interval = mean_interval(len(by_agent), estimate, float(np.std(by_agent, ddof=1)) if len(by_agent) > 1 else None)
+    specific = None if items == 1 else estimate - _elsewhere(start, end, usable)
     most = min(draws, max(FIRST, WORK // (x.shape[1] * points**2)))
     p, drawn = _p(panel, estimate, most, seed) if changed else (None, 0)
-    movement: Movement = "unmoved"
-    if p is None or 2.0 ** (1 - changed) >= ALPHA:
-        movement = "untestable" if changed else "unmoved"
-    elif p < ALPHA:
+    movement: Movement = "untestable" if changed and smallest_p(changed) >= ALPHA else "unmoved"
+    if p is not None and p < ALPHA and movement == "unmoved":
         movement = "farther" if estimate < 0 else "closer" if specific is None or specific > 0 else "middle"
     return Drawn(
         n=n,
@@ -123,8 +117,8 @@ def drawn_toward(
         before=float(before[usable].mean()),
         after=float(after[usable].mean()),
         estimate=estimate,
-        low=None if reach is None else estimate - reach,
-        high=None if reach is None else estimate + reach,
+        low=interval.low,
+        high=interval.high,
         specific=specific,
         p=p,
         movement=movement,
@@ -138,15 +132,14 @@ def _has_middle(x: Floats, y: Floats, points: int) -> bool:
 
 
 class _RatingCounts:
-    """Ratings as counts: what exchanging the rounds of some agents (−1 among ±1) does to them is linear in the
-    signs."""
+    """Ratings as counts: what exchanging rounds of some agents (−1 among ±1) does is linear in the signs."""
 
-    def __init__(self, one: Floats, other: Floats, both: NDArray[np.bool_], points: int) -> None:
-        n, items = one.shape
+    def __init__(self, start: Floats, end: Floats, both: NDArray[np.bool_], points: int) -> None:
+        n, items = start.shape
         self.shape = (items, points)
         # Sums of halves are exact in four bytes for 16 million agents, in whatever order they are added.
         at = np.eye(points + 1, dtype=np.float32)[:, :points]  # the last row: missing
-        x, y = (at[np.where(np.isnan(table), points, table).astype(int)] for table in (one, other))
+        x, y = (at[np.where(np.isnan(table), points, table).astype(int)] for table in (start, end))
         x_paired, y_paired = x * both[:, :, None], y * both[:, :, None]
         self.unpaired = (x - x_paired).sum(axis=0).ravel()
         self.sum, self.difference = _halves(x_paired.reshape(n, -1), y_paired.reshape(n, -1))
@@ -156,12 +149,11 @@ class _RatingCounts:
 
     def counts(self, signs: Floats) -> Floats:
         """First ratings: exchanges × items × points."""
-        found = self.unpaired + self.sum + signs.astype(np.float32) @ self.difference
-        return np.asarray(found, dtype=np.float64).reshape(-1, *self.shape)
+        sums = self.unpaired + self.sum + signs.astype(np.float32) @ self.difference
+        return np.asarray(sums, dtype=np.float64).reshape(-1, *self.shape)
 
     def medians(self, counts: Floats) -> Floats:
-        """Exchanges × items × points: the median of the others, for an agent who gave that rating; NaN without
-        others."""
+        """Exchanges × items × points: the others' median, for an agent who gave that rating; else NaN."""
         left = counts[:, :, None, :] - np.eye(self.shape[1])
         n = left.sum(axis=3)
         reached = np.cumsum(left, axis=3)
@@ -179,12 +171,12 @@ class _RatingCounts:
         return np.asarray((pairs * np.where(there, gained, 0.0)).sum(axis=(1, 2, 3)) / total)
 
 
-def _elsewhere(one: Floats, other: Floats, usable: NDArray[np.bool_]) -> float:
+def _elsewhere(start: Floats, end: Floats, usable: NDArray[np.bool_]) -> float:
     """How much nearer the ratings came, on average, to the first medians of the other items."""
-    middle = np.array([np.median(known(column)) if known(column).size else np.nan for column in one.T])
+    middle = np.array([np.median(known(column)) if known(column).size else np.nan for column in start.T])
     gained = []
-    for item in range(one.shape[1]):
-        x, y = (table[usable[:, item], item][:, None] for table in (one, other))
+    for item in range(start.shape[1]):
+        x, y = (table[usable[:, item], item][:, None] for table in (start, end))
         targets = known(np.delete(middle, item))
         gained.append((np.abs(x - targets) - np.abs(y - targets)).mean(axis=1) if targets.size else np.zeros(len(x)))
     return float(np.concatenate(gained).mean())
@@ -202,20 +194,13 @@ def _p(panel: _RatingCounts, estimate: float, draws: int, seed: int) -> tuple[fl
     step = min(FIRST, max(1, HELD // (panel.shape[0] * panel.shape[1] ** 2)), max(1, SIGNS // agents))
     while drawn < draws:
         count = min(step, draws - drawn, FIRST - drawn if drawn < FIRST else step)
-        found = panel.nearer(rng.choice([-1.0, 1.0], size=(count, agents)))
-        above += int((found >= estimate - TIED).sum())
-        below += int((found <= estimate + TIED).sum())
+        exchanged = panel.nearer(rng.choice([-1.0, 1.0], size=(count, agents)))
+        above += int((exchanged >= estimate - TIED).sum())
+        below += int((exchanged <= estimate + TIED).sum())
         drawn += count
         if drawn == FIRST and 2 * (min(above, below) + 1) > NEAR * (drawn + 1):
             break
     return min(1.0, 2 * (min(above, below) + 1) / (drawn + 1)), drawn
-
-
-def _reach(by_agent: list[float]) -> float | None:
-    n = len(by_agent)
-    if n < 2:
-        return None
-    return float(scipy.special.stdtrit(n - 1, (1 + LEVEL) / 2) * np.std(by_agent, ddof=1) / n**0.5)
 
 
 # --- Who holds out against a Delphi panel, and where the panel falls into two camps instead ---------------------------

@@ -1,5 +1,4 @@
-"""Do groups differ? One answer for every methodology: means or shares by group, test, effect, and what would have been
-found.
+"""Do groups differ? One answer for every methodology: means or shares by group, test, effect, what would be found.
 
 Measured by: at 10, 20 and 50 agents at most .05 of comparisons of nothing are significant, for ratings on few points
 too.
@@ -65,10 +64,9 @@ def compare_groups(
     Returns by_group: variable, group, category (None but for categories), n, n_total, estimate, low, high, small; and
     tests: variable, kind, n (values in tested groups), n_total (participants), n_ungrouped, groups (tested),
     small_groups, n_small (values in them), test (kruskal_wallis, chi_squared), method, statistic, p, p_adjusted (over
-    the variables
-    of this call: see `_jointly`), effect, effect_low, effect_high, highest,
-    estimate_highest, lowest, estimate_lowest (NaN/None for categories), detectable, reason (why there is no test, ""
-    where there is). Raises ValueError for a doubled label, a rating that is no number, or a share other than 0 and 1.
+    the variables of this call: see `_jointly`), effect, effect_low, effect_high, highest, estimate_highest, lowest,
+    estimate_lowest (NaN/None for categories), detectable, reason (why there is no test, "" where there is). Raises
+    ValueError for a doubled label, a rating that is no number, or a share other than 0 and 1.
     """
     require_unique(values, "values")
     require_single(groups.index, "groups")
@@ -77,19 +75,15 @@ def compare_groups(
     panel = _Membership(label.astype(np.int64), tuple(names), fewest)
     columns = [_variable(values[name], kind, str(name), panel) for name in values]
     described = [row for variable in columns for row in _by_group(variable, panel, kind, ends)]
-    found = pd.DataFrame([_test(variable, panel, kind, draws, seed) for variable in columns], columns=list(_TESTS))
-    found["p_adjusted"] = _jointly(columns, panel, found, kind, draws, seed)
-    count = QUESTIONS * max(1, int(found["p"].notna().sum())) if tests is None else tests
-    found["detectable"] = pd.Series(
-        [
-            None if reason else _detectable(variable, kind, count)
-            for variable, reason in zip(columns, found["reason"], strict=True)
-        ],
-        dtype=float,
-    )
+    table = pd.DataFrame([_test(variable, panel, kind, draws, seed) for variable in columns], columns=list(_TESTS))
+    table["p_adjusted"] = _jointly(columns, panel, table, kind, draws, seed)
+    count = QUESTIONS * max(1, int(table["p"].notna().sum())) if tests is None else tests
+    reasons = zip(columns, table["reason"], strict=True)
+    detectable = [None if reason else _detectable(variable, kind, count) for variable, reason in reasons]
+    table["detectable"] = pd.Series(detectable, dtype=float)
     by_group = pd.DataFrame(described, columns=list(_GROUPS))
     by_group["category"] = pd.Series([row[_GROUPS.index("category")] for row in described], dtype=object)
-    return GroupComparison(by_group.astype({"small": bool}), found)
+    return GroupComparison(by_group.astype({"small": bool}), table)
 
 
 _GROUPS = ("variable", "group", "category", "n", "n_total", "estimate", "low", "high", "small")
@@ -116,8 +110,7 @@ class _Membership:
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A variable by participant. large: the groups with values enough; inside: who has a value and is in one of
-    them."""
+    """A variable by participant. large: groups with values enough; inside: who has a value in one of them."""
 
     name: str
     x: NDArray[Any]
@@ -191,29 +184,20 @@ def _test(variable: _Variable, panel: _Membership, kind: Kind, draws: int, seed:
     """A row of `_TESTS`, but for what is adjusted over the variables."""
     large, values = variable.large, variable.x[variable.inside]
     if large.size < 2:
-        found = None
+        association = None
     elif kind == "rating":
-        found = epsilon_squared_of(values, variable.label, seed=seed)
+        association = epsilon_squared_of(values, variable.label, seed=seed)
     else:
         rows = np.unique(values.astype(str) if kind == "category" else values, return_inverse=True)[1]
-        found = cramers_v_of(rows, variable.label, draws=draws, seed=seed)
+        association = cramers_v_of(rows, variable.label, draws=draws, seed=seed)
     means = variable.estimates() if kind != "category" else np.array([])
     order = np.argsort(means, kind="stable")
-    ends = {
-        f"{key}{which}": known
-        for which, place in (("highest", -1), ("lowest", 0))
-        for key, known in (
-            ("", panel.names[large[order[place]]] if order.size else None),
-            ("estimate_", float(means[order[place]]) if order.size else np.nan),
-        )
-    }
-    figures = {
-        "statistic": None if found is None else found.statistic,
-        "p": None if found is None else found.p,
-        "effect": None if found is None else found.effect,
-        "effect_low": None if found is None else found.low,
-        "effect_high": None if found is None else found.high,
-    }
+    ends: dict[str, object] = {}
+    for which, place in (("highest", -1), ("lowest", 0)):
+        ends[which] = panel.names[large[order[place]]] if order.size else None
+        ends[f"estimate_{which}"] = float(means[order[place]]) if order.size else np.nan
+    names = {"statistic": "statistic", "p": "p", "effect": "effect", "effect_low": "low", "effect_high": "high"}
+    figures = {key: getattr(association, name, None) for key, name in names.items()}
     return {
         "variable": variable.name,
         "kind": kind,
@@ -224,15 +208,15 @@ def _test(variable: _Variable, panel: _Membership, kind: Kind, draws: int, seed:
         "small_groups": len(panel.names) - large.size,
         "n_small": int(variable.n.sum() - variable.n[large].sum()),
         "test": "kruskal_wallis" if kind == "rating" else "chi_squared",
-        "method": "none" if found is None else found.method,
+        "method": "none" if association is None else association.method,
         **{key: np.nan if value is None else value for key, value in figures.items()},
-        "reason": f"fewer than two groups of {FEWEST} agents" if found is None else found.reason,
+        "reason": f"fewer than two groups of {FEWEST} agents" if association is None else association.reason,
         **ends,
     }
 
 
 def _jointly(
-    columns: Sequence[_Variable], panel: _Membership, found: pd.DataFrame, kind: Kind, draws: int, seed: int
+    columns: Sequence[_Variable], panel: _Membership, table: pd.DataFrame, kind: Kind, draws: int, seed: int
 ) -> list[float | None]:
     """Adjusted p of every tested variable: Westfall–Young's step-down max-T over relabellings of whole agents.
 
@@ -242,10 +226,10 @@ def _jointly(
     relabelling where there are few, else random ones, (b + 1)/(m + 1). Beyond 200 agents, and of categories, by Holm.
     Source: Westfall & Young 1993, algorithm 4.1.
     """
-    tested = np.flatnonzero(found["p"].notna())
+    tested = np.flatnonzero(table["p"].notna())
     kept = np.isin(panel.label, np.flatnonzero(panel.sizes() >= panel.fewest))
     if kind == "category" or kept.sum() > SMALL or not tested.size:
-        return holm(found["p"].tolist())
+        return holm(table["p"].tolist())
     label = np.unique(panel.label[kept], return_inverse=True)[1].astype(np.int64)
     ranks = pd.DataFrame({place: columns[place].x[kept] for place in tested.tolist()}).rank()
     centred = ranks.sub(ranks.mean()).div(ranks.std().clip(lower=TINY)).fillna(0.0)
@@ -253,19 +237,19 @@ def _jointly(
 
     def statistics(labels: Labels) -> Floats:
         total = np.zeros((len(labels), x.shape[1]))
-        for one in range(label.max() + 1):
-            inside = (labels == one).astype(np.float64)
+        for group in range(label.max() + 1):
+            inside = (labels == group).astype(np.float64)
             total += (inside @ x) ** 2 / np.maximum(inside @ known, 1.0)
         return total
 
-    own, (labels, exact) = statistics(label[None, :])[0], relabellings(label, draws, seed)
-    order, drawn = np.argsort(-own, kind="stable"), statistics(labels)
+    observed, (labels, exact) = statistics(label[None, :])[0], relabellings(label, draws, seed)
+    order, drawn = np.argsort(-observed, kind="stable"), statistics(labels)
     beside = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
-    reached = (beside >= own[order] * (1 - TIED) - TINY).sum(axis=0)  # of nothing there is nothing but rounding
+    reached = (beside >= observed[order] * (1 - TIED) - TINY).sum(axis=0)  # of nothing there is nothing but rounding
     p = reached / len(labels) if exact else (reached + 1) / (len(labels) + 1)
-    adjusted = np.full(len(found), np.nan)
+    adjusted = np.full(len(table), np.nan)
     adjusted[tested[order]] = np.maximum.accumulate(p)
-    return [None if np.isnan(one) else float(one) for one in adjusted]
+    return [None if np.isnan(value) else float(value) for value in adjusted]
 
 
 def _detectable(variable: _Variable, kind: Kind, tests: int) -> float | None:
@@ -278,5 +262,5 @@ def _detectable(variable: _Variable, kind: Kind, tests: int) -> float | None:
     else:
         within = x - variable.estimates()[variable.label]
         sd = float(np.sqrt((within**2).sum() / (within.size - len(sizes))))
-    found = detectable_difference(sizes, sd, tests=tests)
-    return None if kind == "share" and found is not None and found >= 1 else found
+    distance = detectable_difference(sizes, sd, tests=tests)
+    return None if kind == "share" and distance is not None and distance >= 1 else distance

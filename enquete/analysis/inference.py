@@ -21,9 +21,7 @@ from enquete.analysis.estimates import Floats, require_unique
 ALPHA = 0.05
 LEVEL = 0.95
 POWER = 0.8
-QUESTIONS = (
-    8  # that a report of three methodologies asks and tests, each at a part of ALPHA: detectable is what is found there
-)
+QUESTIONS = 8  # that a report of three methodologies asks and tests: detectable is what is found at a part of ALPHA
 ALL_UP_TO = 12  # agents that changed, up to which every sign flip is taken
 DRAWS = 19_999  # else: a p that survives Holm over a hundred tests has to be below .0005
 DRAWS_LEAST = 1_999
@@ -66,7 +64,7 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
     rows = full[np.ix_((full != 0).any(axis=1), tested)] / np.sqrt(squares[tested])
     z = rows.sum(axis=0)
     p, adjusted, test = _sign_flips(rows, z, draws, seed) if tested.size else (z, z, "none")
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "n": n,
             "n_missing": len(d) - n,
@@ -80,9 +78,9 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
         },
         index=changes.columns,
     )
-    found.loc[changes.columns[tested], ["statistic", "p", "p_adjusted"]] = np.column_stack([z, p, adjusted])
-    found.loc[changes.columns[tested], "test"] = test
-    return found
+    table.loc[changes.columns[tested], ["statistic", "p", "p_adjusted"]] = np.column_stack([z, p, adjusted])
+    table.loc[changes.columns[tested], "test"] = test
+    return table
 
 
 def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats, Floats, str]:
@@ -97,15 +95,14 @@ def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats,
         beside += (np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1] >= reached).sum(axis=0)
         total += len(flips)
     exact = agents <= ALL_UP_TO
-    own, joint = (count / total if exact else (count + 1) / (total + 1) for count in (alone, beside))
+    single, joint = (count / total if exact else (count + 1) / (total + 1) for count in (alone, beside))
     p, adjusted = np.empty(items), np.empty(items)
-    p[order], adjusted[order] = own, np.maximum.accumulate(joint)
+    p[order], adjusted[order] = single, np.maximum.accumulate(joint)
     return p, adjusted, "all sign flips" if exact else "random sign flips"
 
 
 def _flips(agents: int, items: int, draws: int, seed: int) -> Iterator[Floats]:
-    """Rows of ±1 in portions that fit into memory: every different one, the first agent's held, or random ones by
-    seed."""
+    """Rows of ±1 in portions that fit into memory: every different one, the first agent's held, or random ones."""
     if agents <= ALL_UP_TO:
         yield np.asarray(1 - 2 * ((np.arange(2 ** (agents - 1))[:, None] >> np.arange(agents)) & 1), dtype=np.float64)
         return
@@ -143,8 +140,6 @@ def selected_intervals(
     2018 on one side.
     """
     count, x, s = (np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (n, mean, sd))
-    if not (count.shape == x.shape == s.shape and count.ndim == 1):
-        raise ValueError(f"n, mean and sd must be equally long lists, not {count.shape}, {x.shape} and {s.shape}")
     usable = (count > 1) & ~np.isnan(x) & ~np.isnan(s)
     k = int(usable.sum())
     low, high = np.full(x.size, np.nan), np.full(x.size, np.nan)
@@ -161,8 +156,7 @@ def selected_intervals(
 
 
 def extreme(intervals: pd.DataFrame, side: Literal["highest", "lowest"]) -> tuple[int, list[int]]:
-    """The place of the highest or lowest estimate, and all places that share it (to 9 decimals): ties are named as
-    ties.
+    """The place of the highest or lowest estimate, and all places that share it (to 9 decimals).
 
     Raises ValueError where there is no estimate.
     """
@@ -217,8 +211,7 @@ def detectable_change(n: int, sd: float, *, tests: int = 1, alpha: float = ALPHA
 def detectable_difference(
     sizes: Sequence[int], sd: float, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
-    """The smallest distance of one group's mean from all others', in the unit of `sd`, that a comparison of groups
-    finds.
+    """The smallest distance of one group's mean from all others', in the unit of `sd`, that a test of groups finds.
 
     Of a group of average size n̄ = N/g: λ = δ²/sd²·n̄(N − n̄)/N, F of g − 1 and N − g degrees of freedom, otherwise as
     in `detectable_change`; a smaller group has to differ more. sd: within groups (of a share p: √(p(1 − p))). A rank or
@@ -264,8 +257,7 @@ def over_questions(
     given: Collection[str] = (),
     after: Mapping[str, str] | None = None,
 ) -> pd.Series[float]:
-    """One correction over every test of a study: each question enters Holm's procedure once, by the least p among its
-    rows.
+    """One correction over every test of a study: each question enters Holm's procedure once, by its least p.
 
     Within a question p̃ holds over its rows: those of `given` do already (max-T), the others by Holm. Each of m
     questions has the share 1/m of α. The one whose least p̃ is smallest for its share is answered first, a row's
@@ -282,17 +274,17 @@ def over_questions(
     outside = p[(p < 0) | (p > 1)]
     if len(outside):
         raise ValueError(f"a p-value lies between 0 and 1; {outside.iloc[0]} was given")
-    own = {str(name): rows.dropna() for name, rows in p.groupby(question, sort=False) if rows.notna().any()}
-    own = {n: rows if n in given else pd.Series(holm(rows.tolist()), rows.index) for n, rows in own.items()}
-    waits = {name: first for name, first in (after or {}).items() if name in own and first in own}
-    share = {name: 1 / (len(own) - len(waits)) for name in own if name not in waits}
+    tested = {str(name): rows.dropna() for name, rows in p.groupby(question, sort=False) if rows.notna().any()}
+    by_question = {n: rows if n in given else pd.Series(holm(rows.tolist()), rows.index) for n, rows in tested.items()}
+    waits = {name: first for name, first in (after or {}).items() if name in by_question and first in by_question}
+    share = {name: 1 / (len(by_question) - len(waits)) for name in by_question if name not in waits}
     adjusted: pd.Series[float] = pd.Series(float("nan"), index=p.index, name="p_adjusted")
     reached = 0.0
     while share:
-        name = min(share, key=lambda one: float(own[one].min()) / share[one])
+        name = min(share, key=lambda n: float(by_question[n].min()) / share[n])
         left = share.pop(name)
-        reached = max(reached, min(1.0, float(own[name].min()) / left))
-        adjusted.loc[own[name].index] = (own[name] / left).clip(reached, 1.0).to_numpy()
-        heirs = [one for one, first in waits.items() if first == name] or list(share)
+        reached = max(reached, min(1.0, float(by_question[name].min()) / left))
+        adjusted.loc[by_question[name].index] = (by_question[name] / left).clip(reached, 1.0).to_numpy()
+        heirs = [waiting for waiting, first in waits.items() if first == name] or list(share)
         share |= {heir: share.get(heir, 0.0) + left / len(heirs) for heir in heirs}
     return adjusted

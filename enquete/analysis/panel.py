@@ -74,8 +74,7 @@ def describe(ratings: ArrayLike, low: int, high: int, *, top: int = 2) -> Disper
 
 
 def frequencies(ratings: ArrayLike, low: int, high: int) -> NDArray[np.int64]:
-    """How often each scale point low … high was chosen; NaN is left out. Raises ValueError for a rating off the
-    scale."""
+    """How often each scale point low … high was chosen; NaN left out. Raises ValueError for one off the scale."""
     if high <= low:
         raise ValueError(f"a scale needs at least two points; {low} to {high} was given")
     x = known(ratings)
@@ -95,8 +94,7 @@ def iqr(ratings: ArrayLike) -> float | None:
 
 
 def quartiles(x: Floats) -> tuple[float, float, float]:
-    """Type 7, as numpy.percentile gives them, whose generality costs more than sorting a panel. x: numbers, none
-    missing."""
+    """Type 7, as numpy.percentile gives them, whose generality costs more than sorting a panel. x: without NaN."""
     ordered = np.sort(x).tolist()
 
     def at(share: float) -> float:
@@ -116,8 +114,8 @@ def agreement(counts: ArrayLike) -> float | None:
     bimodal ones TDU (101). A = Σ w·agreement: 1 unanimous, 0 uniform, −1 half and half at the ends.
     None without ratings or for K < 3, where A is not defined. Source: van der Eijk 2001, Quality & Quantity 35.
     """
-    found = float(agreements(_counts(counts)[None, :])[0])
-    return None if np.isnan(found) else found
+    a = float(agreements(_counts(counts)[None, :])[0])
+    return None if np.isnan(a) else a
 
 
 def agreements(counts: Floats) -> Floats:
@@ -131,7 +129,7 @@ def agreements(counts: Floats) -> Floats:
         left = pattern.any(axis=1)
         m = np.where(left, np.where(pattern, remaining, np.inf).min(axis=1), 0.0)
         kinds, kind = np.unique(pattern, axis=0, return_inverse=True)
-        of_kind = np.array([_layer_agreement(tuple(one.tolist())) if one.any() else 0.0 for one in kinds])
+        of_kind = np.array([_layer_agreement(tuple(layer.tolist())) if layer.any() else 0.0 for layer in kinds])
         a += pattern.sum(axis=1) * m * of_kind[kind.ravel()]
         remaining = np.where(pattern, remaining - m[:, None], 0.0)
     return np.asarray(np.clip(np.divide(a, n, out=np.full(len(n), np.nan), where=n > 0), -1.0, 1.0))
@@ -207,8 +205,7 @@ EVEN = 49_999  # panels of an even spread
 
 
 def camps_p(counts: ArrayLike) -> float | None:
-    """How often so many ratings, spread evenly over the scale, are split and vary as much as these; 1 where these are
-    not split.
+    """How often so many ratings, spread evenly over the scale, are split and vary as much as these; 1 if these are not.
 
     (b + 1)/(m + 1) of m = 49,999 panels; more than the scale's even variance is what two camps at the ends have and a
     heap has not. Half the agents about 1.3 and half about 4.7 of five points (sd .7): p below .05/14 in .19 / .37 / .93
@@ -355,7 +352,7 @@ def converge(first: pd.Series[float], second: pd.Series[float], *, median: float
 def _both(first: pd.Series[float], second: pd.Series[float]) -> tuple[Floats, Floats, int, int]:
     """Ratings of those present in both rounds, and how many rated only in the first, only in the second."""
     x, y, _ = paired_scores(first, second, ("first round", "second round"))
-    only = [int(one.count()) - x.size for one in (first, second)]
+    only = [int(ratings.count()) - x.size for ratings in (first, second)]
     return x.to_numpy(dtype=float), y.to_numpy(dtype=float), only[0], only[1]
 
 
@@ -482,14 +479,14 @@ def panel_measures(
     rounds: by round number, participants × items, NaN where missing. scales: lowest and highest point by item.
     Raises ValueError for an item without a scale, a rating off it, or a doubled participant or item.
     """
-    found: list[PanelMeasure] = []
+    measures: list[PanelMeasure] = []
     before: pd.DataFrame | None = None
     for number in sorted(rounds):
         table = rounds[number]
         require_unique(table, f"round {number}")
-        found += _round(number, table, before, scales, consensus_iqr, polarised_below)
+        measures += _round(number, table, before, scales, consensus_iqr, polarised_below)
         before = table
-    return found
+    return measures
 
 
 def _round(
@@ -508,7 +505,7 @@ def _round(
             )
     spreads = [describe(table[item].to_numpy(dtype=float), *scales[item]) for item in items]
     settled = [None if before is None or i not in before else stability(before[i], table[i], *scales[i]) for i in items]
-    p = [None if one is None else one.wilcoxon.p for one in settled]
+    p = [None if stood is None else stood.wilcoxon.p for stood in settled]
     return [
         PanelMeasure(
             item=item,
@@ -649,6 +646,6 @@ def _in_top(ranks: Floats, k: int) -> Floats:
 def _tau(observed: Floats, resampled: Floats) -> Floats:
     """τ-b of each resample with the observed order; resamples (or an order) that tie everything are left out."""
     i, j = np.triu_indices(observed.shape[1], 1)
-    own, other = (np.sign(ranks[:, i] - ranks[:, j]) for ranks in (observed, resampled))
-    untied = np.sqrt(np.abs(own).sum() * np.abs(other).sum(axis=1))
-    return np.asarray((other @ own[0])[untied > 0] / untied[untied > 0])
+    signs, drawn = (np.sign(ranks[:, i] - ranks[:, j]) for ranks in (observed, resampled))
+    untied = np.sqrt(np.abs(signs).sum() * np.abs(drawn).sum(axis=1))
+    return np.asarray((drawn @ signs[0])[untied > 0] / untied[untied > 0])

@@ -64,21 +64,21 @@ def permutation_p(
     labels: n integers. statistic: relabellings × n → one figure each; equal figures may differ by 1e-9 relative.
     Source: The Design of Experiments, 1935; Phipson & Smyth 2010 on the + 1.
     """
-    own = np.asarray(labels, dtype=np.int64)
-    exact = enumerable(own, exact_up_to)
-    observed = float(statistic(own[None, :])[0])
+    codes = np.asarray(labels, dtype=np.int64)
+    exact = enumerable(codes, exact_up_to)
+    observed = float(statistic(codes[None, :])[0])
 
     def extreme(relabelled: Labels) -> int:
         return int((statistic(relabelled) >= observed - 1e-9 * max(1.0, abs(observed))).sum())
 
     if exact:
-        every = _enumerate(own)
+        every = _enumerate(codes)
         return PermutationP(extreme(every) / len(every), "exact permutation", len(every))
 
     def drawn(count: int, more: bool) -> int:
-        return extreme(_relabelled(own, count, [seed, 1]) if more else _drawn(own.tobytes(), count, seed))
+        return extreme(_relabelled(codes, count, [seed, 1]) if more else _drawn(codes.tobytes(), count, seed))
 
-    p, taken = staged(drawn, draws, own.size)
+    p, taken = staged(drawn, draws, codes.size)
     return PermutationP(p, "random permutation", taken)
 
 
@@ -88,8 +88,7 @@ def _kept(labels: bytes, draws: int, seed: int) -> Labels:
 
 
 def relabellings(labels: Labels, draws: int = DRAWS, seed: int = 0) -> tuple[Labels, bool]:
-    """Relabellings × n, and whether they are all there are; else random ones by seed, fewer the more labels there
-    are."""
+    """Relabellings × n, and whether they are all there are; else random ones by seed, fewer of many labels."""
     if enumerable(labels):
         return _enumerate(labels), True
     return _kept(labels.tobytes(), min(draws, max(999, DRAWN_MORE // 2 // labels.size)), seed), False
@@ -109,9 +108,9 @@ def staged(extreme: Callable[[int, bool], int], draws: int, n: int) -> tuple[flo
 @lru_cache(maxsize=4)
 def _drawn(labels: bytes, draws: int, seed: int) -> Labels:
     """Random relabellings; kept, since a table compares the same groups in one column after the other."""
-    found = _relabelled(np.frombuffer(labels, dtype=np.int64), draws, seed)
-    found.flags.writeable = False
-    return found
+    drawn = _relabelled(np.frombuffer(labels, dtype=np.int64), draws, seed)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def _relabelled(labels: Labels, draws: int, seed: int | list[int]) -> Labels:

@@ -66,7 +66,7 @@ def _effective(y: np.ndarray, who: np.ndarray, groups: np.ndarray) -> float:
     """Pairs that would say as much if each were another agent's."""
     n, rate = y.size, float(y.mean())
     binomial = rate * (1 - rate) / n
-    sums = np.array([(y[who == one] - rate).sum() for one in groups])
+    sums = np.array([(y[who == agent] - rate).sum() for agent in groups])
     if binomial == 0 or groups.size < 2:
         return float(groups.size)
     clustered = float((sums**2).sum()) / n**2 * groups.size / (groups.size - 1)
@@ -90,8 +90,8 @@ def bradley_terry(wins: np.ndarray) -> np.ndarray:
 
     # choix's alpha is a rate of its chain: alpha·(e^θ_i + e^θ_j), 2·alpha between equals, is what it adds to the wins
     # of each.
-    found: np.ndarray = choix.ilsr_pairwise_dense(np.asarray(wins, dtype=np.float64), alpha=PSEUDO_WINS / 2)
-    return found
+    strengths: np.ndarray = choix.ilsr_pairwise_dense(np.asarray(wins, dtype=np.float64), alpha=PSEUDO_WINS / 2)
+    return strengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +116,10 @@ def position_bias(forward: Sequence[str], backward: Sequence[str]) -> PositionBi
 
     forward: who won ("A", "B") where A stood first; backward: who won where B did; "" where there is no verdict.
     """
-    both = [(one, other) for one, other in zip(forward, backward, strict=True) if one and other]
-    n, splits = len(both), [one for one, other in both if one != other]
+    both = [(a, b) for a, b in zip(forward, backward, strict=True) if a and b]
+    n, splits = len(both), [a for a, b in both if a != b]
     if not n:
         return PositionBias(0, 0, 0, None, None, None, "not judged")
-    found = share_interval(len(splits), n)
-    verdict: Usable = "unusable" if found["share"] >= CHANCE else "usable" if found["high"] < CHANCE else "not decided"
-    return PositionBias(n, len(splits), splits.count("A"), found["share"], found["low"], found["high"], verdict)
+    share = share_interval(len(splits), n)
+    verdict: Usable = "unusable" if share["share"] >= CHANCE else "usable" if share["high"] < CHANCE else "not decided"
+    return PositionBias(n, len(splits), splits.count("A"), share["share"], share["low"], share["high"], verdict)

@@ -10,7 +10,7 @@ import scipy
 
 from enquete.analysis.agreement import components, stratified_kappa, weighted_kappa
 from enquete.analysis.answers import Aligned, Answers, Flags, aligned
-from enquete.analysis.change import ItemTest, paired_by_item
+from enquete.analysis.change import paired_by_item
 from enquete.analysis.diagnostics import (
     ALPHA,
     DECIMALS,
@@ -57,8 +57,8 @@ def option_order(main: Answers, reversed_: Answers) -> list[Diagnostic]:
 def _other_order(main: Answers, probe: Answers, both: Aligned) -> Flags:
     """Where both option orders are known and differ."""
     names = {order: code for code, order in enumerate(dict.fromkeys([*main.orders, *probe.orders]))}
-    one, other = (np.array([*(names[order] for order in table.orders), -1]) for table in (main, probe))
-    first, second = both.part([one[main.option_order].astype(float), other[probe.option_order].astype(float)])
+    of_main, of_probe = (np.array([*(names[order] for order in table.orders), -1]) for table in (main, probe))
+    first, second = both.part([of_main[main.option_order].astype(float), of_probe[probe.option_order].astype(float)])
     differs: Flags = (first != second) & (first >= 0) & (second >= 0)
     return differs
 
@@ -73,8 +73,8 @@ def item_order(orders: Sequence[Answers]) -> Diagnostic:
     differs = np.logical_or.reduce([place != places[0] for place in places[1:]])
     known = ~np.isnan(np.stack([*places, *both.values])).any(axis=0)
     both = both.keeping((differs & known).any(axis=1)[:, None])
-    found = components(both.values)
-    value = found.icc if found else None
+    variances = components(both.values)
+    value = variances.icc if variances else None
     why_not = "" if both.counts["answers"] else "same_item_order"
     return judged("item_order", value, both.counts, detail={"n_orders": len(orders)}, why_not=why_not)
 
@@ -82,13 +82,13 @@ def item_order(orders: Sequence[Answers]) -> Diagnostic:
 def paraphrase(wordings: Sequence[Answers]) -> Diagnostic:
     """Share of variance between two or more wordings of the same items. Raises ValueError for fewer than two arms."""
     both = aligned(_several(wordings, "paraphrase"))
-    found = components(both.values)
-    counts = {**both.counts, "contrasts": found.n_items * (found.n_arms - 1) if found else 0}
+    variances = components(both.values)
+    counts = {**both.counts, "contrasts": variances.n_items * (variances.n_arms - 1) if variances else 0}
     detail: Detail = {"n_wordings": len(wordings)}
-    if found:
-        parts = {"between_agents": found.between_agents, "between_wordings": found.between_arms, "error": found.error}
-        detail = {**detail, **parts}
-    return judged("paraphrase", found.share_of_arms if found else None, counts, detail=detail)
+    if variances:
+        detail = {**detail, "between_agents": variances.between_agents, "between_wordings": variances.between_arms}
+        detail = {**detail, "error": variances.error}
+    return judged("paraphrase", variances.share_of_arms if variances else None, counts, detail=detail)
 
 
 def _several(tables: Sequence[Answers], name: str) -> Sequence[Answers]:
@@ -193,32 +193,27 @@ def negative_control(before: Answers, after: Answers, items: Collection[str]) ->
     Items with fewer than 20 pairs are left out and named. Raises ValueError for no items, or one that a wave lacks.
     """
     both = aligned([before, after])
-    if not items or (unknown := sorted(set(items) - set(both.items))):
-        raise ValueError(
-            f"negative_control needs items of both waves, not {unknown[0]!r}"
-            if items
-            else "negative_control needs items"
-        )
-    own: Flags = both.items.isin(list(items))
-    x, y = (pd.DataFrame(wave[:, own], columns=both.items[own]) for wave in both.values)
+    if not items:
+        raise ValueError("negative_control needs items")
+    if unknown := sorted(set(items) - set(both.items)):
+        raise ValueError(f"negative_control needs items of both waves, not {unknown[0]!r}")
+    control: Flags = both.items.isin(list(items))
+    x, y = (pd.DataFrame(wave[:, control], columns=both.items[control]) for wave in both.values)
     n = x.notna().sum()
     tested = n.index[n >= THRESHOLDS["negative_control"].least["agents"]]
     tests = paired_by_item(x[tested], y[tested])
-    drifted = [one for one in tests if one.p_holm is not None and one.p_holm < ALPHA]
-    large = any(abs(one.test.mean_change or 0.0) > SHIFT for one in drifted)
+    drifted = [result for result in tests if result.p_holm is not None and result.p_holm < ALPHA]
+    large = any(abs(result.test.mean_change or 0.0) > SHIFT for result in drifted)
     ruling = Ruling("bad" if large else "caution", "control_drifted") if drifted else Ruling("fine", "")
     detail: Detail = {
-        "items": {one.item: _drift(one) for one in tests},
-        "drifted": [one.item for one in drifted],
+        "items": {  # mean_change in points of a five-point scale
+            r.item: {"n": r.test.n, "mean_change": r.test.mean_change, "p_holm": r.p_holm} for r in tests
+        },
+        "drifted": [result.item for result in drifted],
         "too_few_pairs": [str(item) for item in n.index.difference(tested)],
     }
     counts = {"agents": int(n[tested].min()) if len(tested) else int(n.max())}
     return judged("negative_control", float(len(drifted)), counts, detail=detail, ruling=ruling)
-
-
-def _drift(one: ItemTest) -> dict[str, float | int | None]:
-    """mean_change in points of a five-point scale."""
-    return {"n": one.test.n, "mean_change": one.test.mean_change, "p_holm": one.p_holm}
 
 
 # --- placebo exposure ------------------------------------------------------------------------------------------------
@@ -247,8 +242,7 @@ def placebo_exposure(before: Answers, after: Answers, placebo_before: Answers, p
 
 
 def student(x: Floats) -> tuple[float | None, float | None, float | None]:
-    """Mean and its two-sided interval of 95%, x̄ ± t·s/√n with n − 1 degrees of freedom; None where n does not allow
-    it."""
+    """Mean and its two-sided interval of 95%, x̄ ± t·s/√n with n − 1 degrees of freedom; None for small n."""
     if x.size < 2:
         return (float(x.mean()) if x.size else None), None, None
     mean = float(x.mean())
@@ -273,19 +267,19 @@ def false_median(
     whose medians are equal say nothing and are left out. Caution from half the pull of the true median.
     """
     three = aligned([first, after_true, after_bogus])
-    told = [str(i) for i in three.items if str(i) in bogus_median and str(i) in true_median]
-    told = [item for item in told if true_median[item] != bogus_median[item]]
-    own: Flags = three.items.isin(told)
-    columns = first.items.get_indexer(three.items[own])
+    items = [str(i) for i in three.items if str(i) in bogus_median and str(i) in true_median]
+    items = [item for item in items if true_median[item] != bogus_median[item]]
+    kept: Flags = three.items.isin(items)
+    columns = first.items.get_indexer(three.items[kept])
     low, high = first.low[columns], first.high[columns]
-    x, with_true, with_bogus = (values[:, own] for values in three.values)
-    shown = [np.array([m[i] for i in three.items[own]], dtype=float) for m in (true_median, bogus_median)]
+    x, with_true, with_bogus = (values[:, kept] for values in three.values)
+    shown = [np.array([m[i] for i in three.items[kept]], dtype=float) for m in (true_median, bogus_median)]
     true, bogus = ((m - (low + high) / 2) * 4 / (high - low) for m in shown)
     pull_true, n_true = pull(x, with_true, true)
     value, n_bogus = pull(x, with_bogus, bogus)
     agents = int((~np.isnan(x)).any(axis=1).sum())
     half = max(0.5 * (pull_true or 0.0), LEAST_PULL)
-    detail: Detail = {"pull_true": pull_true, "n_gaps_true": n_true, "n_gaps_bogus": n_bogus, "items": told}
+    detail: Detail = {"pull_true": pull_true, "n_gaps_true": n_true, "n_gaps_bogus": n_bogus, "items": items}
     return judged(
         "false_median",
         value,
@@ -293,7 +287,7 @@ def false_median(
         detail=detail,
         caution=(None, half),
         benchmark=pull_true,
-        why_not="" if told else "no_bogus_median",
+        why_not="" if items else "no_bogus_median",
         ruling=_sycophancy(value, half),
     )
 

@@ -59,9 +59,9 @@ def grid_moments(grid: Mapping[int, int]) -> tuple[float, float]:
 def common_sort(means: Matrix, grid: Mapping[int, int]) -> Matrix:
     """The legal sort nearest to a group's mean positions: places filled in the order of the means, ties by column."""
     order = np.argsort(means, kind="stable")
-    found = np.empty(len(means))
-    found[order] = places(grid)
-    return found
+    sort = np.empty(len(means))
+    sort[order] = places(grid)
+    return sort
 
 
 def contrasts(
@@ -76,11 +76,11 @@ def contrasts(
         return []
     centre, sd = grid_moments(grid)
     inside, rest = sorts[members].mean(axis=0), sorts[~members].mean(axis=0)
-    found = [
+    statements = [
         Contrast(i, float(a), float(b), float((a - centre) / sd), float((b - centre) / sd))
         for i, (a, b) in enumerate(zip(inside, rest, strict=True))
     ]
-    return sorted(found, key=lambda contrast: (-abs(contrast.difference), contrast.statement))
+    return sorted(statements, key=lambda contrast: (-abs(contrast.difference), contrast.statement))
 
 
 # --- Which sorts define a factor, by rule or by hand, and its scores from them: weights, z, factor array,
@@ -125,7 +125,7 @@ def edited(flags: Flags, edits: FlagEdits, rows: Sequence[int]) -> Flags:
     if both:
         raise ValueError(f"flags {sorted(both)} are to be added and removed; name each (sort, factor) once")
     places = {row: place for place, row in enumerate(rows)}
-    found = flags.copy()
+    changed = flags.copy()
     for pairs, wanted in ((edits.add, True), (edits.remove, False)):
         for row, factor in pairs:
             if row not in places:
@@ -136,8 +136,8 @@ def edited(flags: Flags, edits: FlagEdits, rows: Sequence[int]) -> Flags:
                 raise ValueError(
                     f"flag ({row}, {factor}) is {'already set' if wanted else 'not set'}; nothing to change"
                 )
-            found[places[row], factor] = wanted
-    return found
+            changed[places[row], factor] = wanted
+    return changed
 
 
 LARGEST_LOADING = 0.999  # beyond it, a weight l/(1 − l²) would make one sort the factor
@@ -148,16 +148,14 @@ TIE = 9  # digits of z beyond which two statements are tied, so that ties do not
 def weights(loadings: Matrix, flags: Flags) -> Matrix:
     """w = l/(1 − l²) of flagged sorts, 0 elsewhere, N × k. Source: Spearman 1927, Brown 1980, p. 241.
 
-    |l| above .999 counts as .999 (w = ±499.75): at 1 the weight is infinite, and above 1 (Heywood) it has the wrong
-    sign.
+    |l| above .999 counts as .999 (w = ±499.75): at 1 the weight is infinite, and above 1 (Heywood) its sign is wrong.
     """
     bounded = np.clip(loadings, -LARGEST_LOADING, LARGEST_LOADING)
     return np.where(flags, bounded / (1 - bounded**2), 0.0)
 
 
 def composites(sorts: Matrix, weight: Matrix) -> Matrix:
-    """Weighted mean sort of each factor, Σwx / Σ|w|, less its mean: factors × statements. Each factor needs a
-    weight."""
+    """Weighted mean sort of each factor, Σwx / Σ|w|, less its mean: factors × statements. Each needs a weight."""
     sums = weight.T @ sorts / np.abs(weight).sum(axis=0)[:, None]
     return np.asarray(sums - sums.mean(axis=1, keepdims=True))
 
@@ -173,8 +171,7 @@ def z_scores(composite: Matrix) -> Matrix:
 
 
 def factor_array(z: Matrix, grid: Mapping[int, int]) -> Matrix:
-    """The forced grid filled in the order of z; of tied statements (equal to 9 digits) the earlier gets the lower
-    place."""
+    """The forced grid filled in the order of z; of tied ones (equal to 9 digits) the earlier gets the lower place."""
     return common_sort(z.round(TIE), grid)
 
 
@@ -260,7 +257,7 @@ def _compared(a: int, b: int, z: Matrix, sed: float, null: Matrix) -> StatementC
     difference = z[a] - z[b]
     size = np.abs(difference)
     reached = (np.abs(null) >= size - 1e-12).sum(axis=0)
-    level = tuple(_level(one / sed) for one in size.tolist())
+    level = tuple(_level(gap / sed) for gap in size.tolist())
     p, chance = (1 + reached) / (1 + len(null)), np.quantile(np.abs(null), 0.95, axis=0)
     return StatementComparison(a, b, difference, sed, level, p, chance)
 
@@ -295,20 +292,20 @@ def distinguishing(
 
     z: factors × statements. array: the factor's own. With one factor there is nothing to differ from: ().
     """
-    own = [one for one in compared if factor in (one.first, one.second)]
+    pairs = [pair for pair in compared if factor in (pair.first, pair.second)]
     ranks = (-z[factor]).argsort(kind="stable").argsort() + 1
     others = np.delete(z, factor, axis=0)
-    found = []
+    statements = []
     for s, score in enumerate(z[factor].tolist()):
-        levels = [one.level[s] for one in own]
+        levels = [pair.level[s] for pair in pairs]
         reached = [level for level in levels if level is not None]
         if not reached or len(reached) < len(levels):
             continue
-        p = max(float(one.p[s]) for one in own)
-        found.append(
+        p = max(float(pair.p[s]) for pair in pairs)
+        statements.append(
             Distinction(s, score, int(array[s]), int(ranks[s]), _direction(score, others[:, s]), max(reached), p)
         )
-    return tuple(sorted(found, key=lambda one: (-abs(one.z), one.statement)))
+    return tuple(sorted(statements, key=lambda distinction: (-abs(distinction.z), distinction.statement)))
 
 
 def _direction(score: float, others: Matrix) -> Direction:
@@ -319,7 +316,7 @@ def consensus(compared: Sequence[StatementComparison]) -> tuple[int, ...]:
     """Statements on which no two factors differ at .05 by SED; () with fewer than two factors."""
     if not compared:
         return ()
-    return tuple(s for s in range(len(compared[0].level)) if all(one.level[s] is None for one in compared))
+    return tuple(s for s in range(len(compared[0].level)) if all(pair.level[s] is None for pair in compared))
 
 
 def group_distinctions(
@@ -336,10 +333,10 @@ def group_distinctions(
     ]
     compared = comparisons(sorts, weight[:, kept], np.random.default_rng(seed), draws)
     z = z_scores(composites(sorts, weight[:, kept]))
-    found = {
+    by_label = {
         label: distinguishing(place, z, factor_array(z[place], grid), compared) for place, label in enumerate(kept)
     }
-    return tuple(found.get(label, ()) for label in range(weight.shape[1]))
+    return tuple(by_label.get(label, ()) for label in range(weight.shape[1]))
 
 
 CENTROIDS = 7
@@ -398,45 +395,45 @@ def centroid(x: Matrix, k: int) -> Matrix:
     residuals are R − ff′. Seven are extracted, as PQMethod does, and of them the k largest by Σf² returned, since a
     centroid is not always larger than the next. A loading may exceed 1 (Heywood case). Source: Brown 1980, pp. 208–224.
     """
-    found = np.empty((len(x), 0))
-    while found.shape[1] < max(k, CENTROIDS):
-        sums, signs = _reflected(x, found)
+    loadings = np.empty((len(x), 0))
+    while loadings.shape[1] < max(k, CENTROIDS):
+        sums, signs = _reflected(x, loadings)
         if sums.sum() <= NEGLIGIBLE * len(x) ** 2:
             break
-        found = np.column_stack([found, signs * _centroid_loadings(sums)])
-    largest = np.sort(np.argsort(-(found**2).sum(axis=0), kind="stable")[:k])
-    return np.asarray(found[:, largest])
+        loadings = np.column_stack([loadings, signs * _centroid_loadings(sums)])
+    largest = np.sort(np.argsort(-(loadings**2).sum(axis=0), kind="stable")[:k])
+    return np.asarray(loadings[:, largest])
 
 
-def _reflected(x: Matrix, found: Matrix) -> tuple[Matrix, Matrix]:
+def _reflected(x: Matrix, loadings: Matrix) -> tuple[Matrix, Matrix]:
     """Sums of residual correlations with the others after reflection, and the signs of reflection (±1).
 
     Each reflection of a negative sum raises the total, so the loop ends. After a factor without reflections all sums
     are 0 though the residuals are not; so the first to be reflected then is the person with the largest residuals.
     """
-    diagonal = (x**2).sum(axis=1) - (found**2).sum(axis=1)
-    sums = x @ x.sum(axis=0) - found @ found.sum(axis=0) - diagonal
+    diagonal = (x**2).sum(axis=1) - (loadings**2).sum(axis=1)
+    sums = x @ x.sum(axis=0) - loadings @ loadings.sum(axis=0) - diagonal
     signs = np.ones(len(x))
     if np.abs(sums).max() <= NEGLIGIBLE * len(x):
-        _reflect(_most_residual(x, found, diagonal), sums, signs, x, found)
+        _reflect(_most_residual(x, loadings, diagonal), sums, signs, x, loadings)
     while sums[i := int(sums.argmin())] < -NEGLIGIBLE * len(x):
-        _reflect(i, sums, signs, x, found)
+        _reflect(i, sums, signs, x, loadings)
     return sums, signs
 
 
-def _reflect(i: int, sums: Matrix, signs: Matrix, x: Matrix, found: Matrix) -> None:
+def _reflect(i: int, sums: Matrix, signs: Matrix, x: Matrix, loadings: Matrix) -> None:
     """Changes person i's sign, in place."""
-    residual = x @ x[i] - found @ found[i]
+    residual = x @ x[i] - loadings @ loadings[i]
     residual[i] = 0.0
     sums -= 2 * signs[i] * signs * residual
     sums[i] *= -1
     signs[i] *= -1
 
 
-def _most_residual(x: Matrix, found: Matrix, diagonal: Matrix) -> int:
+def _most_residual(x: Matrix, loadings: Matrix, diagonal: Matrix) -> int:
     """Whose squared residual correlations with the others have the largest sum: the diagonal of (R − FF′)², less its
     own."""
-    left, right = np.hstack([x, found]), np.hstack([x, -found])
+    left, right = np.hstack([x, loadings]), np.hstack([x, -loadings])
     squares = np.einsum("ij,jk,ik->i", right, left.T @ left, right, optimize=True) - diagonal**2
     return int(squares.round(9).argmax())
 
@@ -478,8 +475,7 @@ class NumberOfFactors:
 
 
 def number_of_factors(x: Matrix, seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> NumberOfFactors:
-    """Parallel analysis (Horn 1965) of standardised sorts x (N × S), with each sort's places dealt anew over
-    statements.
+    """Parallel analysis (Horn 1965) of standardised sorts x (N × S), with each sort's places dealt anew.
 
     The null is exact: every legal sort is equally likely for everyone. p = (1 + #{null ≥ observed}) / (1 + draws), each
     eigenvalue against those of its own rank. The level is .01, since at .05 one population of noise in twenty has a
@@ -495,7 +491,7 @@ def number_of_factors(x: Matrix, seed: int, *, draws: int = DRAWS, alpha: float 
         null.mean(axis=0),
         np.quantile(null, 0.95, axis=0),
         p,
-        np.array([tail_p(one, drawn) for one, drawn in zip(observed.tolist(), null.T, strict=True)]),
+        np.array([tail_p(eigenvalue, drawn) for eigenvalue, drawn in zip(observed.tolist(), null.T, strict=True)]),
         draws,
         parallel=_leading(p <= alpha),
         kaiser=int((observed > 1 + 1e-9).sum()),
@@ -558,8 +554,7 @@ def oriented(loadings: Matrix, x: Matrix) -> Matrix:
     """Factors in the order of Σl², each with its stronger pole positive: Σ l·|l| ≥ 0.
 
     x: standardised sorts. Where both poles are equally strong (two opposite groups of one size), the first statement
-    that
-    the factor moves is positive: it depends on the instrument and not on the order of persons.
+    that the factor moves is positive: it depends on the instrument and not on the order of persons.
     """
     order = np.argsort(-(loadings**2).sum(axis=0).round(9), kind="stable")
     ordered = loadings[:, order]
@@ -644,15 +639,14 @@ class QAnalysis:
     consensus: tuple[int, ...]
 
     def groups(self) -> Labels:
-        """For each row of the sorts as given the pole it defines, 2·number (+ 1: negative pole); −1 for none or
-        several."""
-        found = np.full(self.n_total, -1, dtype=np.int64)
+        """For each row of the sorts as given the pole it defines, 2·number (+ 1: negative); −1: none or several."""
+        groups = np.full(self.n_total, -1, dtype=np.int64)
         single = self.flags.sum(axis=1) == 1
         if single.any():
             factor = self.flags.argmax(axis=1)
             negative = self.loadings[np.arange(len(factor)), factor] < 0
-            found[np.array(self.rows)[single]] = (2 * factor + negative)[single]
-        return found
+            groups[np.array(self.rows)[single]] = (2 * factor + negative)[single]
+        return groups
 
 
 def q_analysis(
@@ -677,42 +671,29 @@ def q_analysis(
     missing = ~np.isfinite(sorts).all(axis=1)
     fits = legal(sorts, grid)
     rows = np.flatnonzero(fits)
-    nothing, loadings = np.empty((0, 0)), np.empty((len(rows), 0))
+    nothing, none = np.empty((0, 0)), np.empty((len(rows), 0))
     begun = QAnalysis(
         "few", extraction, len(sorts), int(missing.sum()), int((~missing & ~fits).sum()), tuple(rows.tolist()), None,
-        loadings, loadings.astype(bool), (), (), nothing, nothing, (), (),
+        none, none.astype(bool), (), (), nothing, nothing, (), (),
     )  # fmt: skip
     if len(rows) < LEAST_SORTS:
         return begun
-    return _analysed(begun, sorts[rows], grid, n_factors, flags, number, seed)
-
-
-def _analysed(
-    begun: QAnalysis,
-    sorts: Matrix,
-    grid: Mapping[int, int],
-    n_factors: int | None,
-    flags: FlagEdits | None,
-    number: NumberOfFactors | None,
-    seed: int,
-) -> QAnalysis:
-    """sorts: those analysed."""
-    x = standardised(sorts)
+    x = standardised(sorts[rows])
     number = number or number_of_factors(x, seed)
     wanted = number.parallel if n_factors is None else n_factors
     if wanted == 0:
         return replace(begun, reason="chance", number=number)
-    extracted = _EXTRACT[begun.extraction](x, wanted)
-    if n_factors is not None and extracted.shape[1] < n_factors:
+    extracted = _EXTRACT[extraction](x, wanted)
+    most = extracted.shape[1]
+    if n_factors is not None and most < n_factors:
         raise ValueError(
-            f"n_factors is {n_factors}, but {begun.extraction} extraction of these {len(sorts)} sorts ends at "
-            f"{extracted.shape[1]}"
+            f"n_factors is {n_factors}, but {extraction} extraction of these {len(rows)} sorts ends at {most}"
         )
     loadings = oriented(varimax(extracted), x)
     flagged = automatic_flags(loadings, x.shape[1])
     if flags is not None:
         flagged = edited(flagged, flags, begun.rows)
-    return _scored(replace(begun, number=number, loadings=loadings, flags=flagged), sorts, grid, seed)
+    return _scored(replace(begun, number=number, loadings=loadings, flags=flagged), sorts[rows], grid, seed)
 
 
 def _checked(sorts: Matrix, grid: Mapping[int, int], extraction: str, n_factors: int | None) -> None:
@@ -733,7 +714,7 @@ def _scored(begun: QAnalysis, sorts: Matrix, grid: Mapping[int, int], seed: int)
     """Scores of the factors that have any; the rest dropped with the reason."""
     weight = weights(begun.loadings, begun.flags)
     dropped = _dropped(sorts, weight, begun.loadings)
-    kept = [f for f in range(begun.loadings.shape[1]) if f not in {one.number for one in dropped}]
+    kept = [f for f in range(begun.loadings.shape[1]) if f not in {factor.number for factor in dropped}]
     if not kept:
         return replace(begun, reason="undefined", dropped=dropped)
     n_flagged = begun.flags[:, kept].sum(axis=0).tolist()
@@ -752,27 +733,27 @@ def _scored(begun: QAnalysis, sorts: Matrix, grid: Mapping[int, int], seed: int)
 
 
 def _dropped(sorts: Matrix, weight: Matrix, loadings: Matrix) -> tuple[DroppedFactor, ...]:
-    found = []
+    dropped = []
     for f, column in enumerate(weight.T):
         unflagged = not column.any()
         if unflagged or is_flat(composites(sorts, column[:, None])):
-            found.append(DroppedFactor(f, float((loadings[:, f] ** 2).sum()), "unflagged" if unflagged else "flat"))
-    return tuple(found)
+            dropped.append(DroppedFactor(f, float((loadings[:, f] ** 2).sum()), "unflagged" if unflagged else "flat"))
+    return tuple(dropped)
 
 
 def _factor(
     f: int, place: int, z: Matrix, grid: Mapping[int, int], begun: QAnalysis, compared: tuple[StatementComparison, ...]
 ) -> QFactor:
-    own, marked, rows = begun.loadings[:, f], begun.flags[:, f], np.array(begun.rows)
+    loadings, marked, rows = begun.loadings[:, f], begun.flags[:, f], np.array(begun.rows)
     array = factor_array(z[place], grid)
-    eigenvalue = float((own**2).sum())
+    eigenvalue = float((loadings**2).sum())
     return QFactor(
         number=f,
         eigenvalue=eigenvalue,
         explained=eigenvalue / len(rows),
         flagged=tuple(rows[marked].tolist()),
-        negative=tuple(rows[marked & (own < 0)].tolist()),
-        capped=int((marked & (np.abs(own) > LARGEST_LOADING)).sum()),
+        negative=tuple(rows[marked & (loadings < 0)].tolist()),
+        capped=int((marked & (np.abs(loadings) > LARGEST_LOADING)).sum()),
         reliability=reliability(int(marked.sum())),
         se=standard_error(int(marked.sum())),
         z=z[place],
@@ -783,8 +764,7 @@ def _factor(
 
 @dataclass(frozen=True)
 class SortAgreement:
-    """ari: adjusted Rand index, or None where there is nothing to compare. n_unflagged: of the sorts that have a
-    cluster."""
+    """ari: adjusted Rand index, or None with nothing to compare. n_unflagged: of the sorts in a cluster."""
 
     ari: float | None
     n_compared: int

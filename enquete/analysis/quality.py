@@ -52,11 +52,10 @@ class ExpectedAnswers:
 
     @property
     def middle(self) -> Floats:
-        """Probability of the midpoint; only scales with an odd number of points have one, others give that beside
-        it."""
+        """Probability of the midpoint; scales with an even number of points give that beside it."""
         centre = ((self.answers.points - 1) // 2)[None, :, None]
-        found = np.take_along_axis(self.mass, np.broadcast_to(centre, (*self.mass.shape[:2], 1)), axis=2)
-        return np.asarray(found[:, :, 0])
+        middle = np.take_along_axis(self.mass, np.broadcast_to(centre, (*self.mass.shape[:2], 1)), axis=2)
+        return np.asarray(middle[:, :, 0])
 
     @property
     def means(self) -> Answers:
@@ -114,12 +113,12 @@ def likeness(first: ExpectedAnswers, second: ExpectedAnswers) -> tuple[float | N
     people = first.answers.participants.intersection(second.answers.participants)
     items = first.answers.items.intersection(second.answers.items)
     x, y = (
-        one.mass[np.ix_(one.answers.participants.get_indexer(people), one.answers.items.get_indexer(items))]
-        for one in (first, second)
+        arm.mass[np.ix_(arm.answers.participants.get_indexer(people), arm.answers.items.get_indexer(items))]
+        for arm in (first, second)
     )
     known = ~(np.isnan(x[:, :, 0]) | np.isnan(y[:, :, 0]))
-    found = [likeness_jsd(p, q) for p, q in zip(x[known], y[known], strict=True)]
-    return (float(np.mean(found)) if found else None), len(found)
+    likenesses = [likeness_jsd(p, q) for p, q in zip(x[known], y[known], strict=True)]
+    return (float(np.mean(likenesses)) if likenesses else None), len(likenesses)
 
 
 # --- Whether the answers differ as answers of different people do: items, variance, profiles; and against people's
@@ -140,11 +139,11 @@ Tables = Mapping[str, Codes | Floats]
 
 def flat_items(answers: Answers) -> Diagnostic:
     """Share of items to which more than half of the pairs of agents give the same answer; no bias in small panels."""
-    found = {item: alike(counts) for item, counts in _tables(answers).items() if counts.sum() > 1}
-    flat = [item for item, share in found.items() if round(share - ONE_ANSWER, DECIMALS) > 0]
-    detail: Detail = {"alike": found, "flat": flat}
-    counts = {"agents": int((~np.isnan(answers.value)).any(axis=1).sum()), "items": len(found)}
-    return judged("flat_items", len(flat) / len(found) if found else None, counts, detail=detail)
+    shares = {item: alike(counts) for item, counts in _tables(answers).items() if counts.sum() > 1}
+    flat = [item for item, share in shares.items() if round(share - ONE_ANSWER, DECIMALS) > 0]
+    detail: Detail = {"alike": shares, "flat": flat}
+    counts = {"agents": int((~np.isnan(answers.value)).any(axis=1).sum()), "items": len(shares)}
+    return judged("flat_items", len(flat) / len(shares) if shares else None, counts, detail=detail)
 
 
 def alike(counts: Codes) -> float:
@@ -192,9 +191,8 @@ def variance_ratio(
         "n_items_too_few_answers": answers.items.size - len(sds),
     }
     value = float(np.median(list(ratios.values()))) if ratios else None
-    return judged(
-        "variance_ratio", value, {"items": len(ratios)}, detail=detail, why_not="" if human_sd else "no_human_sd"
-    )
+    why_not = "" if human_sd else "no_human_sd"
+    return judged("variance_ratio", value, {"items": len(ratios)}, detail=detail, why_not=why_not)
 
 
 def _sd(table: Floats | Codes) -> float:
@@ -247,8 +245,7 @@ def persona_flattening(answers: Answers, *, seed: int = 0) -> Diagnostic:
 
 
 class Apart(NamedTuple):
-    """Mean r of pairs of one type, of pairs of two types, the difference, and its p; None where there are no such
-    pairs."""
+    """Mean r of pairs of one type, of pairs of two types, the difference, and its p; None without such pairs."""
 
     within_types: float | None
     between_types: float | None
@@ -269,10 +266,10 @@ def types_apart(r: Floats, first: Codes, second: Codes, types: NDArray[np.object
     if within is None or between is None:
         return Apart(within, between, None, None)
     rng = np.random.default_rng(seed)
-    one, other, given = first[known], second[known], r[known]
-    total = float(given.sum())
+    first, second, r = first[known], second[known], r[known]
+    total = float(r.sum())
     dealt = (rng.permutation(kind) for _ in range(DRAWS))
-    null = np.array([_profile_difference(given, k[one] == k[other], total) for k in dealt])
+    null = np.array([_profile_difference(r, k[first] == k[second], total) for k in dealt])
     return Apart(within, between, within - between, exceeded(within - between, null))
 
 
@@ -314,8 +311,7 @@ def _pairs(n: int, seed: int) -> tuple[Codes, Codes]:
 
 
 def between_agent_correlations(profiles: Floats, first: Codes, second: Codes, least: int) -> Floats:
-    """Pearson's r of each pair of rows over the columns both have; NaN below `least` columns or where one does not
-    vary."""
+    """Pearson's r of each pair of rows over the columns both have; NaN below `least` columns or if one is constant."""
     parts = [
         _correlations(profiles[first[at : at + CHUNK]], profiles[second[at : at + CHUNK]], least)
         for at in range(0, first.size, CHUNK)
@@ -347,9 +343,8 @@ def human_anchor(
     """Likeness of the simulated marginals to people's: 1 − JSD (base 2) and 1 − W₁/(K − 1), means over items.
 
     The benchmark is the same likeness of an even spread over the scale; at or below it is caution. tables: as for
-    `variance_ratio`. Raises ValueError for an
-    unknown item, a point off its scale, a negative share, or shares that sum to 0. Source: Lin 1991 (JSD); W₁ is the
-    earth mover's distance in scale points.
+    `variance_ratio`. Raises ValueError for an unknown item, a point off its scale, a negative share, or shares that sum
+    to 0. Source: Lin 1991 (JSD); W₁ is the earth mover's distance in scale points.
     """
     _require_items(answers, marginals or {}, "marginals")
     counted = tables or _tables(answers)
@@ -388,14 +383,14 @@ def _human(item: str, shares: Mapping[int, float], answers: Answers) -> Floats:
     return vector
 
 
-def _anchor(name: str, found: Floats, even: Floats, items: list[str], marginals: Marginals | None) -> Diagnostic:
-    value, benchmark = _mean(found), _mean(even)
+def _anchor(name: str, simulated: Floats, even: Floats, items: list[str], marginals: Marginals | None) -> Diagnostic:
+    value, benchmark = _mean(simulated), _mean(even)
     nearer = value is not None and benchmark is not None and round(value - benchmark, DECIMALS) > 0
     return judged(
         name,
         value,
         {"items": len(items)},
-        detail={"by_item": dict(zip(items, found.tolist(), strict=True)), "n_items_given": len(marginals or {})},
+        detail={"by_item": dict(zip(items, simulated.tolist(), strict=True)), "n_items_given": len(marginals or {})},
         caution=(benchmark, None),
         benchmark=benchmark,
         why_not="" if marginals else "no_human_marginals",
@@ -414,8 +409,7 @@ _NEEDED = ("participant", "stakeholder_type", "item", "status")
 
 @dataclass(frozen=True)
 class _AskedItems:
-    """What was asked: participant, item and type of each answer as numbers, and by kind whether it is a gap of that
-    kind."""
+    """What was asked: participant, item and type of each answer as numbers, and whether it is a gap of each kind."""
 
     person: Codes
     item: Codes
@@ -453,7 +447,7 @@ def _read(frame: pd.DataFrame, status: NDArray[np.object_]) -> _AskedItems:
     hits = {name: np.isin(status[reached], of) for name, of in KINDS.items()}
     attempts = frame["attempts"].to_numpy(dtype=float)[reached] if "attempts" in frame.columns else np.empty(0)
     mean = float(attempts.mean()) if len(attempts) else None
-    names = (pd.Index([str(name) for name in found]) for found in (items, types))
+    names = (pd.Index([str(name) for name in labels]) for labels in (items, types))
     return _AskedItems(person, item, kind, next(names), next(names), hits, mean, int((~reached).sum()))
 
 
@@ -461,7 +455,7 @@ def _rates(asked: _AskedItems) -> list[Diagnostic]:
     cell = asked.item * len(asked.types) + asked.kind
     size = np.bincount(cell, minlength=len(asked.items) * len(asked.types))
     cells = pd.MultiIndex.from_product([asked.items, asked.types], names=["item", "stakeholder_type"])[size > 0]
-    found = []
+    checks = []
     for kind, hits in asked.hits.items():
         cases = np.bincount(cell, weights=hits, minlength=size.size)
         above = cells_above(pd.DataFrame({"sum": cases[size > 0], "size": size[size > 0]}, index=cells))
@@ -477,8 +471,8 @@ def _rates(asked: _AskedItems) -> list[Diagnostic]:
         ruling = compared(value, rule.caution, rule.bad) if value is not None else None
         if above and ruling is not None and ruling.verdict == "fine":
             ruling = Ruling("caution", "cells_above")
-        found.append(judged(f"{kind}_rate", value, {"answers": asked.n}, detail=detail, ruling=ruling))
-    return found
+        checks.append(judged(f"{kind}_rate", value, {"answers": asked.n}, detail=detail, ruling=ruling))
+    return checks
 
 
 def cells_above(cells: pd.DataFrame) -> list[dict[str, str | float | int]]:
@@ -505,13 +499,12 @@ def _by_type(asked: _AskedItems) -> list[Diagnostic]:
     kept = np.isin(kind, large)
     counts = {"agents": int(kept.sum()), "types": len(large), "agents_of_small_types": int((~kept).sum())}
     means = rates[kept].groupby(asked.types[kind[kept]]).mean()
-    ps = [_kruskal([rates[name].to_numpy()[kind == one] for one in large]) for name in KINDS]
+    ps = [_kruskal([rates[name].to_numpy()[kind == code] for code in large]) for name in KINDS]
     return [_group_difference(name, means[name], counts, p, q) for name, p, q in zip(KINDS, ps, holm(ps), strict=True)]
 
 
 def _kruskal(rates: Sequence[Floats]) -> float | None:
-    """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or a second
-    type."""
+    """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or two types."""
     if len(rates) < 2 or np.ptp(np.concatenate(rates)) == 0:
         return None
     return float(scipy.stats.kruskal(*rates).pvalue)
@@ -527,7 +520,7 @@ def _group_difference(
     if value is not None:
         sure = adjusted is not None and adjusted < ALPHA
         ruling = compared(value, rule.caution, rule.bad) if sure else Ruling("fine", "")
-    detail: Detail = {"rates": {str(one): float(mean) for one, mean in means.items()}, "p": p, "p_holm": adjusted}
+    detail: Detail = {"rates": {str(label): float(mean) for label, mean in means.items()}, "p": p, "p_holm": adjusted}
     return judged(name, value, counts, detail=detail, ruling=ruling)
 
 
@@ -560,9 +553,8 @@ def direction_flips(before: Answers, after: Answers) -> Diagnostic:
     n = known.sum(axis=1)
     crossed = (np.where(known, x * y, 0.0) < 0).sum(axis=1)
     turned = (crossed[n > 0] * 2 >= n[n > 0]).astype(float)
-    return judged(
-        "direction_flips", float(turned.mean()) if turned.size else None, both.counts, why_not=_no_pairs(both)
-    )
+    value = float(turned.mean()) if turned.size else None
+    return judged("direction_flips", value, both.counts, why_not=_no_pairs(both))
 
 
 def _no_pairs(both: Aligned) -> str:
@@ -571,9 +563,9 @@ def _no_pairs(both: Aligned) -> str:
 
 def rated_alike(answers: Answers) -> Diagnostic:
     """Share of agents that give one rating to all items (all scenarios in one dimension), of those who rated all."""
-    found = alike_ratings(answers.centred)
-    counts = {"agents": found.n_complete, "items": answers.items.size}
-    return judged("rated_alike", found.share, counts, detail={"n_incomplete": found.n_dropped})
+    raters = alike_ratings(answers.centred)
+    counts = {"agents": raters.n_complete, "items": answers.items.size}
+    return judged("rated_alike", raters.share, counts, detail={"n_incomplete": raters.n_dropped})
 
 
 def two_components(first_two: float | None, n_agents: int, n_beyond_chance: int) -> Diagnostic:

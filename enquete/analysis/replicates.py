@@ -39,8 +39,7 @@ def fewest(alpha: float = ALPHA) -> int:
 def sign(value: float | None) -> int | None:
     """What a run says by a difference: 1, −1, or 0 where there is none.
 
-    value: None or NaN where the run does not define it, which says nothing: None. Raises ValueError for an infinite
-    value.
+    value: None or NaN where the run does not define it, which says nothing: None. Raises ValueError if infinite.
     """
     if value is None or np.isnan(value):
         return None
@@ -53,8 +52,7 @@ def judge_claim(claimed: Hashable, further: Sequence[Hashable | None], *, indepe
     """Judge what the main arm claims by the further runs alone.
 
     The main arm chose what to claim (the extreme groups, the significant items), so that its own figure always agrees
-    with the claim and tells nothing; further runs chose nothing. Two exact binomial tests over those that agree, at 5
-    %:
+    with the claim and tells nothing; further runs chose nothing. Two exact binomial tests of those that agree, at 5 %:
 
     fragile: so few agree as would be rare for a claim that holds in 90 % of runs (0 of 2, 1 of 3, 2 of 5).
     stable: not so, and so many agree as would be rare if a further run agreed as often as not (sign test: 5 of 5, 9 of
@@ -72,8 +70,8 @@ def judge_claim(claimed: Hashable, further: Sequence[Hashable | None], *, indepe
     """
     if claimed is None:
         raise ValueError("claimed must be what the main arm says; None says nothing that could be judged")
-    said = [one for one in further if one is not None]
-    n, n_missing, agreeing = len(said), len(further) - len(said), sum(one == claimed for one in said)
+    claims = [claim for claim in further if claim is not None]
+    n, n_missing, agreeing = len(claims), len(further) - len(claims), sum(claim == claimed for claim in claims)
     if not n:
         return Replicated(0, n_missing, 0, "not judged", None, None, "no further run says anything about it")
     if not independent:
@@ -243,18 +241,18 @@ def _components(
 ) -> tuple[Component, ...]:  # fmt: skip
     raw = {effect: float(value) for effect, value in zip([*kept, ()], estimates, strict=True)}
     total = sum(max(value, 0.0) for value in raw.values())
-    found = []
+    components = []
     for effect in (*effects, ()):
         levels = codes.levels(effect) if effect else 0
         if effect in dropped:
-            found.append(Component(_named(effect), levels, None, None, None, dropped[effect]))
+            components.append(Component(_named(effect), levels, None, None, None, dropped[effect]))
             continue
         variance = max(raw[effect], 0.0)
         note = "negative estimate set to 0" if raw[effect] < -1e-12 * total else ""  # below that it is rounding
-        found.append(
+        components.append(
             Component(_named(effect), levels, variance, variance / total if total else None, raw[effect], note)
         )
-    return tuple(found)
+    return tuple(components)
 
 
 def _named(effect: Effect) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 MOST_COMPARED = 300
-"""Agents among whom the number of types is chosen: the silhouette and the gap statistic need the distances of all to
-all."""
+"""Agents among whom the number of types is chosen: silhouette and gap statistic need distances of all to all."""
 MOST_AGENTS = 1_000
 """Agents whose answers are dealt anew against chance, which then gives r of .03; more would cost minutes."""
 MOST_PAIRS = 20_000

@@ -61,7 +61,7 @@ def exit_after(standings: Sequence[RoundStanding], limits: Limits) -> Exit:
         return Exit(should_exit=False, reason="", details={"round": 0})
     last, number = standings[-1], len(standings)
     settled = _settled(standings, limits)
-    sure = min((0.0 if one is None else one for one in last.confidences), default=0.0)
+    sure = min((0.0 if confidence is None else confidence for confidence in last.confidences), default=0.0)
     agreed = last.agreement or 0.0
     tried: dict[ExitReason, bool] = {
         "consensus": agreed >= limits.consensus,
@@ -89,5 +89,5 @@ def _settled(standings: Sequence[RoundStanding], limits: Limits) -> float | None
     last = standings[-limits.stable_rounds :]
     if len(standings) <= limits.stable_rounds or not last[-1].participants:
         return None
-    stayed = [who for who in last[-1].kept if all(one.kept.get(who, 0.0) >= limits.stable for one in last)]
+    stayed = [who for who in last[-1].kept if all(standing.kept.get(who, 0.0) >= limits.stable for standing in last)]
     return len(stayed) / last[-1].participants

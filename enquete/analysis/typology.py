@@ -64,23 +64,23 @@ def clusters(columns: Matrix, k: int, seed: int) -> Labels:
 
 def partitions(sets: Matrix, pairs: Matrix, numbers: Sequence[int]) -> list[Labels]:
     """Labels (data sets × agents) for each number of clusters; a cluster may have lost all its agents."""
-    return [nearest(sets, one) for one in _centres(sets, sets, pairs, numbers)]
+    return [nearest(sets, centre) for centre in _centres(sets, sets, pairs, numbers)]
 
 
 def pairs_of(sets: Matrix) -> Matrix:
     """Distances between agents, each pair once: data sets × pairs."""
-    return np.stack([scipy.spatial.distance.pdist(one) for one in sets])
+    return np.stack([scipy.spatial.distance.pdist(columns) for columns in sets])
 
 
 def centres(sets: Matrix, numbers: Sequence[int], seeds: Sequence[int]) -> list[Matrix]:
     """Centres (data sets × clusters × columns) for each number of clusters. Beyond MOST_COMPARED agents a tree is one
     of a sample by the data set's own seed."""
-    starts = np.stack([sampled([one], np.random.default_rng(s))[0] for one, s in zip(sets, seeds, strict=True)])
+    starts = np.stack([sampled([columns], np.random.default_rng(s))[0] for columns, s in zip(sets, seeds, strict=True)])
     return _centres(sets, starts, pairs_of(starts), numbers)
 
 
 def _centres(sets: Matrix, starts: Matrix, pairs: Matrix, numbers: Sequence[int]) -> list[Matrix]:
-    trees = np.stack([scipy.cluster.hierarchy.linkage(one, "ward")[:, :2] for one in pairs]).astype(np.int64)
+    trees = np.stack([scipy.cluster.hierarchy.linkage(row, "ward")[:, :2] for row in pairs]).astype(np.int64)
     return [_k_means(sets, _means(starts, _cut(trees, k), np.zeros((len(sets), k, sets.shape[2])))) for k in numbers]
 
 
@@ -143,7 +143,7 @@ def separation(sets: Matrix, numbers: Sequence[int], *, reduced: bool = True) ->
     reduced: whether those over the principal components are wanted too; else they are NaN.
     """
     parts = [_separation(sets[rows], numbers, reduced) for rows in _portions(len(sets), sets.shape[1] ** 2)]
-    return Separation(np.concatenate([one.full for one in parts]), np.concatenate([one.reduced for one in parts]))
+    return Separation(np.concatenate([part.full for part in parts]), np.concatenate([part.reduced for part in parts]))
 
 
 def _portions(n: int, size: int) -> Iterator[slice]:
@@ -153,8 +153,8 @@ def _portions(n: int, size: int) -> Iterator[slice]:
 
 def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separation:
     pairs = pairs_of(sets)
-    distances = np.stack([scipy.spatial.distance.squareform(one) for one in pairs.astype(np.float32)])
-    possible = np.array([different(one) for one in sets])[:, None] > np.array(numbers)
+    distances = np.stack([scipy.spatial.distance.squareform(row) for row in pairs.astype(np.float32)])
+    possible = np.array([different(columns) for columns in sets])[:, None] > np.array(numbers)
     scores = component_scores(sets, max(numbers) - 1).astype(np.float32) if reduced else np.empty(0)
     full, small = np.full((2, len(sets), len(numbers)), -1.0)
     squares, upto = np.zeros_like(distances), 0
@@ -171,33 +171,31 @@ def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separati
 def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
     """Each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster, as Rousseeuw has it.
 
-    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer than this
-    takes.
+    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer.
     """
     member = memberships_of(labels, int(labels.max()) + 1).astype(distances.dtype, copy=False)
     sizes = member.sum(axis=-2, keepdims=True)
     sums = distances @ member
     size = (member @ sizes.swapaxes(-1, -2))[..., 0]
-    own = (sums * member).sum(axis=-1) / np.maximum(size - 1, 1)
+    a = (sums * member).sum(axis=-1) / np.maximum(size - 1, 1)
     means = np.where((member > 0) | (sizes == 0), np.inf, sums / np.maximum(sizes, 1))
-    other = means.min(axis=-1)
-    largest = np.maximum(own, other)
-    usable = (size > 1) & np.isfinite(other) & (largest > 0)
-    return np.asarray(np.divide(other - own, largest, out=np.zeros(labels.shape), where=usable))
+    b = means.min(axis=-1)
+    largest = np.maximum(a, b)
+    usable = (size > 1) & np.isfinite(b) & (largest > 0)
+    return np.asarray(np.divide(b - a, largest, out=np.zeros(labels.shape), where=usable))
 
 
 def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
-    """How well each agent sits in its type, −1 … 1; for agents beyond MOST_COMPARED against a seeded sample of
-    others."""
+    """How well each agent sits in its type, −1 … 1; beyond MOST_COMPARED agents against a seeded sample."""
     if len(columns) <= MOST_COMPARED:
         return silhouettes(scipy.spatial.distance.cdist(columns, columns), labels)
     rows = np.random.default_rng(seed).choice(len(columns), MOST_COMPARED, replace=False)
     distances = scipy.spatial.distance.cdist(columns, columns[rows])
     means = np.stack([distances[:, labels[rows] == label].mean(axis=1) for label in range(labels.max() + 1)], axis=1)
-    own = means[np.arange(len(columns)), labels]
+    a = means[np.arange(len(columns)), labels]
     means[np.arange(len(columns)), labels] = np.inf
-    other = means.min(axis=1)
-    return np.asarray((other - own) / np.maximum(own, other))
+    b = means.min(axis=1)
+    return np.asarray((b - a) / np.maximum(a, b))
 
 
 def adjusted_rand(first: Labels, second: Labels) -> float:
@@ -206,10 +204,10 @@ def adjusted_rand(first: Labels, second: Labels) -> float:
     (tp·tn − fn·fp) / ½((tp + fn)(fn + tn) + (tp + fp)(fp + tn)) over pairs of agents; 1 where they are the same
     grouping. As adjusted_rand_score of scikit-learn, whose import takes longer than all that is computed here.
     """
-    a, b = (np.unique(one, return_inverse=True)[1] for one in (first, second))
+    a, b = (np.unique(groups, return_inverse=True)[1] for groups in (first, second))
     table = np.bincount(a * (int(b.max(initial=0)) + 1) + b).astype(float)
-    both, own, other = (float((np.asarray(n) ** 2).sum()) for n in (table, np.bincount(a), np.bincount(b)))
-    tp, fn, fp = both - len(a), own - both, other - both
+    both, of_a, of_b = (float((np.asarray(n) ** 2).sum()) for n in (table, np.bincount(a), np.bincount(b)))
+    tp, fn, fp = both - len(a), of_a - both, of_b - both
     tn = float(len(a)) ** 2 - tp - fn - fp - len(a)
     if fn == fp == 0:
         return 1.0
@@ -237,8 +235,7 @@ class Gap:
 
 
 def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = GAP_DRAWS) -> Gap:
-    """Gap(k) = E*[log W_k] − log W_k, W_k the sum of squares within k clusters; E* over data whose columns were
-    permuted.
+    """Gap(k) = E*[log W_k] − log W_k, W_k the sum of squares within k clusters; E* over permuted columns.
 
     s_k = SD(log W*_k)·√(1 + 1/draws); k is the smallest with Gap(k) ≥ Gap(m) − s_m, m the k of the largest gap (Dudoit
     & Fridlyand 2002; the first rule, against k + 1 alone, stops at 1 before four clouds). The reference keeps each
@@ -262,8 +259,8 @@ def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = GAP_DRAWS) -> Gap:
 def _log_within(sets: Matrix, most: int) -> Matrix:
     """log W_k of each data set: sets × k."""
     parted = partitions(sets, pairs_of(sets), range(1, most + 1))
-    found = [_within(sets, labels, k) for k, labels in enumerate(parted, 1)]
-    return np.asarray(np.log(np.maximum(np.stack(found, axis=1), np.finfo(float).tiny)))
+    within = [_within(sets, labels, k) for k, labels in enumerate(parted, 1)]
+    return np.asarray(np.log(np.maximum(np.stack(within, axis=1), np.finfo(float).tiny)))
 
 
 def _within(sets: Matrix, labels: Labels, k: int) -> Matrix:
@@ -273,8 +270,7 @@ def _within(sets: Matrix, labels: Labels, k: int) -> Matrix:
     return np.asarray(((sets - member @ centre) ** 2).sum(axis=(1, 2)))
 
 
-# --- Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible
-# answer
+# --- Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible answer
 # K-means finds its k clusters in pure noise and along any gradient too. So two null hypotheses have to fall before
 # there are types. Independence: columns permuted within their blocks; only what beats it has any structure. Continuum:
 # agents normally distributed along the observed components; only what beats that too comes in clusters. And types have
@@ -332,8 +328,7 @@ class TypeChoice:
 
     @property
     def at_the_edge(self) -> bool:
-        """Whether k is the largest number tried, so that there may be more types. At 2 there is no edge: 1 was
-        tested."""
+        """Whether k is the largest number tried, so that there may be more. At 2 there is no edge: 1 was tested."""
         return self.k > 1 and self.k == max(self.silhouettes)
 
 
@@ -384,22 +379,16 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     tried = [k for k in CANDIDATES if n >= AGENTS_PER_TYPE * k]
     if not tried:
         return TypeChoice(1, "few")
-    return _chosen(blocks, tried, rng, draws, alpha)
-
-
-def _chosen(
-    blocks: Sequence[Matrix], tried: Sequence[int], rng: np.random.Generator, draws: int, alpha: float
-) -> TypeChoice:
     columns, compared = weighted(blocks)[0], len(blocks[0])
     tried = [k for k in tried if k < different(columns)]
     if not tried:
         return TypeChoice(1, "alike", n_compared=compared)
-    found = separation(columns[None], tried)
-    null, p = _against_chance(blocks, tried, float(found.full.max()), rng, min(draws, CHANCE_DRAWS))
-    choice = TypeChoice(1, "chance", dict(zip(tried, found.full[0].tolist(), strict=True)), p, tuple(null), compared)
+    observed = separation(columns[None], tried)
+    null, p = _against_chance(blocks, tried, float(observed.full.max()), rng, min(draws, CHANCE_DRAWS))
+    choice = TypeChoice(1, "chance", dict(zip(tried, observed.full[0].tolist(), strict=True)), p, tuple(null), compared)
     if p > alpha:
         return choice
-    continuity = _against_continuum(blocks, tried, found, rng, draws)
+    continuity = _against_continuum(blocks, tried, observed, rng, draws)
     choice = replace(choice, reason="continuum", continuity=continuity)
     best = max(tried, key=lambda k: (continuity.excess[k], -k))
     if continuity.p > alpha or continuity.excess[best] < LEAST_EXCESS:
@@ -422,7 +411,7 @@ def _against_chance(
 
 
 def _against_continuum(
-    blocks: Sequence[Matrix], tried: Sequence[int], found: Separation, rng: np.random.Generator, draws: int
+    blocks: Sequence[Matrix], tried: Sequence[int], observed: Separation, rng: np.random.Generator, draws: int
 ) -> Continuity:
     """p = (1 + #{null ≥ observed}) / (1 + draws) of the largest standardised silhouette over the numbers of clusters.
 
@@ -432,7 +421,7 @@ def _against_continuum(
     one, it ends there: that can only keep a p-value above alpha.
     """
     model = fitted_continuum(blocks, rng)
-    full, together = np.empty((0, len(tried))), found.reduced
+    full, together = np.empty((0, len(tried))), observed.reduced
     for upto in (min(FIRST_DRAWS, draws), draws):
         drawn = [draw_continuum(model, rng) for _ in range(len(full), upto)]
         if drawn:
@@ -443,7 +432,7 @@ def _against_continuum(
         if reached >= EXCEEDANCES:
             break
     expected = full.mean(axis=0)
-    excess = (found.full[0] - expected + together[0] - together[1:].mean(axis=0)) / 2
+    excess = (observed.full[0] - expected + together[0] - together[1:].mean(axis=0)) / 2
     by_k = [dict(zip(tried, values.tolist(), strict=True)) for values in (expected, excess)]
     tail = tail_p(float(largest[0]), largest[1:])
     return Continuity((1 + reached) / (1 + len(full)), tail, len(full), *by_k)
@@ -459,7 +448,7 @@ def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAM
     """Refit on agents drawn with replacement, assign all agents, compare."""
     rng = np.random.default_rng(seed)
     k, n = int(labels.max()) + 1, len(columns)
-    own, sizes, shared, rand = memberships_of(labels, k), [], [], []
+    before, sizes, shared, rand = memberships_of(labels, k), [], [], []
     made = 0
     for some in portions(resamples, columns.size):
         drawn = rng.integers(0, n, (some, n))
@@ -467,15 +456,15 @@ def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAM
         if usable:
             (again_at,) = centres(columns[drawn[usable]], [k], [made + place for place in usable])
             again = nearest(columns[None], again_at)
-            found = memberships_of(again, k)
-            shared.append(own.T @ found)
-            sizes.append(found.sum(axis=1))
-            rand += [adjusted_rand(labels, one) for one in again]
+            after = memberships_of(again, k)
+            shared.append(before.T @ after)
+            sizes.append(after.sum(axis=1))
+            rand += [adjusted_rand(labels, relabelled) for relabelled in again]
         made += some
     if not rand:
         return TypeStability(0.0, (0.0,) * k, 0)
     both = np.concatenate(shared)
-    jaccard = both / np.maximum(own.sum(axis=0)[:, None] + np.concatenate(sizes)[:, None, :] - both, 1)
+    jaccard = both / np.maximum(before.sum(axis=0)[:, None] + np.concatenate(sizes)[:, None, :] - both, 1)
     return TypeStability(float(np.mean(rand)), tuple(jaccard.max(axis=2).mean(axis=0).tolist()), len(rand))
 
 
@@ -504,11 +493,11 @@ def memberships(columns: Matrix, labels: Labels) -> Memberships:
     if scores.size < 2 * parameters:
         return Memberships(None, "few", size)
     scaled = scores / scores[:, 0].std()
-    found = _mixture(scaled, labels)
-    if found is None:
+    probabilities = _mixture(scaled, labels)
+    if probabilities is None:
         return Memberships(None, "diverged", size)
-    agreement = np.array([[(found.argmax(axis=1)[labels == a] == b).sum() for b in range(k)] for a in range(k)])
-    return Memberships(found[:, scipy.optimize.linear_sum_assignment(-agreement)[1]], "", size)
+    agreement = np.array([[(probabilities.argmax(axis=1)[labels == a] == b).sum() for b in range(k)] for a in range(k)])
+    return Memberships(probabilities[:, scipy.optimize.linear_sum_assignment(-agreement)[1]], "", size)
 
 
 def _mixture(scores: Matrix, labels: Labels) -> Matrix | None:

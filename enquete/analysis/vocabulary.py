@@ -1,5 +1,4 @@
-"""Texts compared by their words, in German and English: what they are about, how much of it they share, which side they
-take.
+"""Texts compared by their words, in German and English: what they are about, what they share, which side they take.
 
 Measured by tests/analysis/test_vocabulary.py. Words know no meaning: two texts that say the same in other words share
 nothing.
@@ -68,9 +67,9 @@ def stemmed(word: str) -> str:
     return word[:_STEM]
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     """|A ∩ B| / |A ∪ B|, 0 where neither has anything."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    return len(a & b) / len(a | b) if a or b else 0.0
 
 
 @lru_cache(maxsize=2**12)
@@ -91,12 +90,12 @@ _OPPOSING = ("un", "in", "im", "ir", "dis", "non")
 
 
 @lru_cache(maxsize=2**14)  # a label is compared with many
-def opposed(one: str, other: str) -> bool:
+def opposed(first: str, second: str) -> bool:
     """Whether two texts take opposite sides in nearly the same words: one denies what the other does not, or a word of
     the one is the other's contrary ("unwichtig" and "wichtig", "more" and "less")."""
-    if denies(one) != denies(other):
+    if denies(first) != denies(second):
         return True
-    mine, theirs = (set(_WORD.findall(text.casefold())) for text in (one, other))
+    mine, theirs = (set(_WORD.findall(text.casefold())) for text in (first, second))
     only, others = mine - theirs, theirs - mine
     return any(frozenset((a, b)) in _OPPOSITES or _contrary(a, b) or _contrary(b, a) for a in only for b in others)
 

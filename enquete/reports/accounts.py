@@ -1,5 +1,4 @@
-"""What a report counts: who took part, answers by status, requests and tokens, and what went wrong. Figures, not
-layout."""
+"""What a report counts: who took part, answers by status, requests and tokens, and what went wrong."""
 
 from __future__ import annotations
 
@@ -20,12 +19,11 @@ from enquete.nodes.planning import price_of
 from enquete.reports.analyses import UNIT, Findings
 from enquete.reports.context import chosen, responded, statuses
 from enquete.reports.evaluation import evaluation
-from enquete.reports.findings import shortened
 from enquete.reports.health import Health, unfinished
 from enquete.reports.health_checks import HealthCheck
 from enquete.reports.markdown import escape, number, share
 from enquete.reports.run_reading import RunReading
-from enquete.reports.views import LIMITS, render
+from enquete.reports.views import LIMITS, render, shortened
 from enquete.respondents.questions import NAMES
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
@@ -88,49 +86,42 @@ def took_part(reading: RunReading, frame: pd.DataFrame) -> TookPart:
     agents, persons = (
         frozenset(map(str, main.loc[these, "participant"].unique())) for these in (~by_person, by_person)
     )
-    models = tuple(sorted({str(one) for one in main["model"].unique() if one}))
+    models = tuple(sorted({str(model) for model in main["model"].unique() if model}))
     several = models if len(models) > 1 else ()
-    return (
-        TookPart(agents, persons, several)
-        if len(main)
-        else TookPart(frozenset(who.id for who in reading.population), persons)
-    )
+    everybody = agents if len(main) else frozenset(who.id for who in reading.population)
+    return TookPart(everybody, persons, several)
 
 
 def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     """Stakeholder types, the largest first: agents, those with an answer, those with a memory at T1."""
-    own = chosen(frame[["status", "participant", "memory_available"]], frame["run_id"].isin(reading.own_runs))
-    answered, remembering = set(responded(own)["participant"]), set(own.loc[own["memory_available"], "participant"])
+    rows = chosen(frame[["status", "participant", "memory_available"]], frame["run_id"].isin(reading.own_runs))
+    answered, remembering = set(responded(rows)["participant"]), set(rows.loc[rows["memory_available"], "participant"])
     by_type: dict[str, list[str]] = {}
     for who in reading.population:
         by_type.setdefault(who.stakeholder_type, []).append(who.id)
     ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
         {
-            "kind": _heading(reading.type_names[kind]),
+            "kind": name[:1].upper() + name[1:],
             "n": len(ids),
             "answered": len(answered & {*ids}),
             "remembering": len(remembering & {*ids}),
         }
-        for kind, ids in ordered
+        for name, ids in ((reading.type_names[kind], ids) for kind, ids in ordered)
     ]
-
-
-def _heading(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     """Rows by status for every methodology, phase, round and arm: they add up to the response table."""
-    found = []
+    rows = []
     keys = ["methodology", "phase", "round", "arm", "run_id"]
     for (name, phase, round_, arm, run), group in frame[[*keys, "status", "participant"]].groupby(keys, sort=False):
-        found.append({
+        rows.append({
             "methodology": name, "phase": phase, "round": round_, "arm": arm, "run": "" if run == reading.run else run,
             "counts": statuses(group), "responded": len(responded(group)), "rows": len(group),
             "answering": responded(group)["participant"].nunique(), "agents": group["participant"].nunique(),
         })  # fmt: skip
-    return found
+    return rows
 
 
 def spent(reading: RunReading) -> list[Row]:
@@ -153,20 +144,16 @@ def spent_by_model(reading: RunReading) -> list[Row]:
     ]
 
 
-def missing(reading: RunReading, stages: Stages, found: Findings) -> dict[str, Words]:
+def missing(reading: RunReading, stages: Stages, findings: Findings) -> dict[str, Words]:
     """Methodologies without findings, by name: not begun, failed before a row was planned, or stopped by a bug."""
-    bugs = {bug.methodology: bug.error for bug in found.bugs}
+    bugs = {bug.methodology: bug.error for bug in findings.bugs}
     without: dict[str, Words] = {}
-    for name in dict.fromkeys(name for name, _ in stages if name not in found.results):
+    for name in dict.fromkeys(name for name, _ in stages if name not in findings.results):
         outcomes = sorted({reading.stages.get(stage, "") for stage in stages if stage[0] == name})
-        without[name] = (
-            said(
-                N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv."),
-                error=bugs[name],
-            )
-            if name in bugs
-            else said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcomes[0]])
-        )
+        without[name] = said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcomes[0]])
+        if name in bugs:
+            text = N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv.")
+            without[name] = said(text, error=bugs[name])
     return without
 
 
@@ -182,10 +169,8 @@ def assumption(reading: RunReading) -> Words | None:
     if not isinstance(end, dict):
         return None
     progress = end.get("progress")
-    text, rounds = (
-        N_("The simulation did not complete (it says “{status}”); it was taken as completed, as asked for."),
-        {},
-    )
+    text = N_("The simulation did not complete (it says “{status}”); it was taken as completed, as asked for.")
+    rounds = {}
     if isinstance(progress, list) and len(progress) == 2:
         text = N_(
             "The simulation did not complete (it says “{status}” at round {done} of {planned}); it was taken as "
@@ -193,9 +178,9 @@ def assumption(reading: RunReading) -> Words | None:
         )
         rounds = {"done": str(progress[0]), "planned": str(progress[1])}
     told = said(text, status=str(end.get("status")), **rounds)
-    return (
-        said(N_("{told} Its runner's error: {error}"), told=told, error=str(end["error"])) if end.get("error") else told
-    )
+    if not end.get("error"):
+        return told
+    return said(N_("{told} Its runner's error: {error}"), told=told, error=str(end["error"]))
 
 
 # --- what failed, was repaired or reconstructed ----------------------------------------------------------------------
@@ -210,7 +195,7 @@ _GAPS: Mapping[str, str] = {
 _NOT_ALL = N_("Not everything is asked yet; how much there will be depends on what is answered.")
 
 
-def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, found: Findings) -> Iterator[Words]:
+def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, findings: Findings) -> Iterator[Words]:
     """The run's own troubles, those of answers first."""
     counted, going_on = frame["status"].value_counts(), unfinished(reading, frame)
     total = str(len(frame) if not going_on else len(frame) - counted.get("not_reached", 0))
@@ -221,7 +206,7 @@ def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, found: Fi
             yield said(text, n=str(counted[status]), total=total)
     yield from _memoryless(reading, frame)
     yield from _stages(reading, stages)
-    yield from _bugs(reading, found)
+    yield from _bugs(reading, findings)
     yield from _requests(reading)
     yield from notices(reading)
 
@@ -239,9 +224,9 @@ def _memoryless(reading: RunReading, frame: pd.DataFrame) -> Iterator[Words]:
 
 def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
     """Agents of the main arm that had a memory at T1, of all that were planned to answer then."""
-    own = frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)
-    own &= frame["respondent"].ne("human")
-    at_t1 = frame.loc[own, ["participant", "memory_available"]]
+    these = frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)
+    these &= frame["respondent"].ne("human")
+    at_t1 = frame.loc[these, ["participant", "memory_available"]]
     return at_t1.loc[at_t1["memory_available"], "participant"].nunique(), at_t1["participant"].nunique()
 
 
@@ -260,9 +245,9 @@ def _title(reading: RunReading, name: str) -> str:
     return reading.methodology(name).title if name in reading.record.methods else N_("Synthesis")
 
 
-def _bugs(reading: RunReading, found: Findings) -> Iterator[Words]:
+def _bugs(reading: RunReading, findings: Findings) -> Iterator[Words]:
     names = {who.id: who.name for who in reading.population}
-    for bug in [*(one for one in reading.ledger.failures() if one.unit != UNIT), *found.bugs]:
+    for bug in [*(failure for failure in reading.ledger.failures() if failure.unit != UNIT), *findings.bugs]:
         yield said(
             N_("A bug in {method} {phase}, round {round}, {unit}: {error}"), method=_title(reading, bug.methodology),
             phase=bug.phase, round=str(bug.round), unit=names.get(bug.unit, bug.unit), error=bug.error,
@@ -394,9 +379,9 @@ def _about_samples(
     texts, language = in_language(LIMITS, reading.language), reading.language
     listed = [
         (tell(sample.what, language), "of_agents", sample.most, of)
-        for name, found in results.items()
+        for name, result in results.items()
         for sample in evaluation(reading.methodology(name)).presentation.samples
-        if isinstance(of := found.get(sample.of), int) and of > sample.most
+        if isinstance(of := result.get(sample.of), int) and of > sample.most
     ]
     listed += [(check.what(language), *drawn) for check in health.checks if (drawn := _drawn(check))]
     if listed:
@@ -488,32 +473,32 @@ def citations(reading: RunReading, frame: pd.DataFrame) -> list[Citation]:
     digests = reading.ledger.digests(PHASE)
     names = {who.id: who.name for who in reading.population}
     moved = movers(frame)
-    found = []
+    cited = []
     for method, session, round_, turn, who, item, notes in noted:
         parts = (reading.record.asked_by(method), main, method, PHASE, session, round_, turn, who, item)
         lines = dict(_LINE.findall(digests.get(who) or ""))
         for mark in marks(notes):
-            found.append(
+            cited.append(
                 Citation(
                     "/".join(map(str, parts)), method, who, names.get(who, ""), mark,
                     str((known.get(who) or {}).get(mark, "")) if mark in lines else "", lines.get(mark, ""),
                     moved.get(who),
                 )
             )  # fmt: skip
-    return found
+    return cited
 
 
 def marks(notes: str) -> list[str]:
     """Of an answer's notes as they are stored."""
     listed = [note.removeprefix(NAMES).split() for note in json.loads(notes) if note.startswith(NAMES)]
-    return list(dict.fromkeys(mark for one in listed for mark in one))
+    return list(dict.fromkeys(mark for names in listed for mark in names))
 
 
 def movers(frame: pd.DataFrame) -> dict[str, bool]:
     """Whether any closed answer of an agent changed, for those who answered one in both waves."""
-    own = frame[frame["arm_role"].eq("main") & frame["value"].notna() & frame["round"].eq(0)]
+    answers = frame[frame["arm_role"].eq("main") & frame["value"].notna() & frame["round"].eq(0)]
     keys = ["methodology", "participant", "session", "turn", "item_id"]
-    waves = own.drop_duplicates([*keys, "phase"], keep="last").pivot(index=keys, columns="phase", values="value")
+    waves = answers.drop_duplicates([*keys, "phase"], keep="last").pivot(index=keys, columns="phase", values="value")
     if not {"T0", "T1"} <= set(waves.columns):
         return {}
     both = waves.dropna(subset=["T0", "T1"])
@@ -532,39 +517,39 @@ class CitedEntry:
     movers: int
 
 
-def entries(found: Sequence[Citation]) -> list[CitedEntry]:
+def entries(cited: Sequence[Citation]) -> list[CitedEntry]:
     """What movers named most first; a post that several saw is one."""
     grouped: dict[tuple[str, str], list[Citation]] = {}
-    for one in found:
-        if one.source:
-            own = one.participant if one.source == "graph summary" else ""
-            grouped.setdefault((one.source, own), []).append(one)
+    for cite in cited:
+        if cite.source:
+            whose = cite.participant if cite.source == "graph summary" else ""
+            grouped.setdefault((cite.source, whose), []).append(cite)
     every = [
         CitedEntry(
-            source, KINDS[group[0].mark[0]], max((one.text for one in group), key=len),
-            len({one.participant for one in group}), len({one.participant for one in group if one.moved}),
+            source, KINDS[group[0].mark[0]], max((cite.text for cite in group), key=len),
+            len({cite.participant for cite in group}), len({cite.participant for cite in group if cite.moved}),
         )
         for (source, _), group in grouped.items()
     ]  # fmt: skip
-    return sorted(every, key=lambda one: (-one.movers, -one.agents, one.source))
+    return sorted(every, key=lambda entry: (-entry.movers, -entry.agents, entry.source))
 
 
-def citations_section(found: Sequence[Citation], frame: pd.DataFrame, language: Language) -> str:
+def citations_section(cited: Sequence[Citation], frame: pd.DataFrame, language: Language) -> str:
     """For the appendix, Markdown; "" where nobody named anything."""
-    if not found:
+    if not cited:
         return ""
     moved = {who for who, any_ in movers(frame).items() if any_}
-    real = [one for one in found if one.source]
-    shown = [replace(one, text=shortened(one.text, MOST_WORDS)) for one in entries(found)[:SHOWN]]
+    real = [cite for cite in cited if cite.source]
+    shown = [replace(entry, text=shortened(entry.text, MOST_WORDS)) for entry in entries(cited)[:SHOWN]]
     return render(
-        "enquete.reports:citations.md.j2", language, entries=shown, total=len(entries(found)),
-        agents=len({one.participant for one in real}), answers=len({one.answer_id for one in real}),
-        invalid=len(found) - len(real), movers=len(moved),
-        naming=len({one.participant for one in real if one.participant in moved}),
+        "enquete.reports:citations.md.j2", language, entries=shown, total=len(entries(cited)),
+        agents=len({cite.participant for cite in real}), answers=len({cite.answer_id for cite in real}),
+        invalid=len(cited) - len(real), movers=len(moved),
+        naming=len({cite.participant for cite in real if cite.participant in moved}),
     ).strip()  # fmt: skip
 
 
-def citation_rows(found: Sequence[Citation]) -> Iterator[dict[str, Any]]:
+def citation_rows(cited: Sequence[Citation]) -> Iterator[dict[str, Any]]:
     """For exports/citations.jsonl."""
-    for one in found:
-        yield {**asdict(one), "exists": bool(one.source)}
+    for cite in cited:
+        yield {**asdict(cite), "exists": bool(cite.source)}

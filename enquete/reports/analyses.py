@@ -1,5 +1,4 @@
-"""Analyses of a run's rows: what each methodology's makes of them, what joins methodologies, and their results in one
-language.
+"""Analyses of a run's rows: what each methodology's makes of them, what joins several, and results in one language.
 
 `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
 phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which
@@ -140,35 +139,32 @@ class AgentTable:
     @cached_property
     def twins(self) -> dict[str, str]:
         """Groupings of one methodology that part the same agents alike, by column: the earlier one stands for both."""
-        found: dict[str, str] = {}
-        groupings = [one for one in self.columns if one.kind == "categorical" and one.known]
+        twins: dict[str, str] = {}
+        groupings = [column for column in self.columns if column.kind == "categorical" and column.known]
         for first, second in combinations(groupings, 2):
-            if first.methodology == second.methodology and second.column not in found:
-                a, b = (pd.factorize(self.table[one.column])[0] for one in (first, second))
+            if first.methodology == second.methodology and second.column not in twins:
+                a, b = (pd.factorize(self.table[column.column])[0] for column in (first, second))
                 if (a == b).all():
-                    found[second.column] = found.get(first.column, first.column)
-        return found
+                    twins[second.column] = twins.get(first.column, first.column)
+        return twins
 
     def associations(self) -> Analysis:
-        """Every pair of columns of different methodologies; those of one share their answers and go together by
-        construction."""
-        crowded = {
-            one.column for one in self.columns if one.kind == "categorical" and one.values.nunique() > MOST_CATEGORIES
-        }
-        kept = [one for one in self.columns if one.known and one.column not in crowded | self.twins.keys()]
+        """Every pair of columns of different methodologies; those of one share answers and go together anyway."""
+        crowded = {c.column for c in self.columns if c.kind == "categorical" and c.values.nunique() > MOST_CATEGORIES}
+        kept = [column for column in self.columns if column.known and column.column not in crowded | self.twins.keys()]
         pairs = [(a.column, b.column) for a, b in combinations(kept, 2) if a.methodology != b.methodology]
-        called = {one.column: one.name for one in self.columns}
+        called = {column.column: column.name for column in self.columns}
         rows = []
-        for one in cross_table(self.table, {one.column: one.kind for one in kept}, pairs=pairs) if pairs else ():
-            found = one.association
-            direction = {"cramers_v": "joint", "epsilon_squared": "differs"}.get(found.measure)
+        for pair in cross_table(self.table, {c.column: c.kind for c in kept}, pairs=pairs) if pairs else ():
+            test = pair.association
+            direction = {"cramers_v": "joint", "epsilon_squared": "differs"}.get(test.measure)
             rows.append({
-                "first": one.first, "second": one.second, "first_name": called[one.first],
-                    "second_name": called[one.second],
-                "measure": found.measure, "direction": direction or ("falls" if (found.effect or 0) < 0 else "rises"),
-                    "effect": found.effect,
-                "low": found.low, "high": found.high, "n": found.n, "n_total": len(self.table), "p": found.p,
-                    "reason": found.reason or None,
+                "first": pair.first, "second": pair.second, "first_name": called[pair.first],
+                    "second_name": called[pair.second],
+                "measure": test.measure, "direction": direction or ("falls" if (test.effect or 0) < 0 else "rises"),
+                    "effect": test.effect,
+                "low": test.low, "high": test.high, "n": test.n, "n_total": len(self.table), "p": test.p,
+                    "reason": test.reason or None,
             })  # fmt: skip
         return shaped(BETWEEN, {"associations": rows}, {"least": LEAST})
 
@@ -177,17 +173,17 @@ def agent_columns(
     presentation: Presentation, analysis: Analysis, methodology: str, called: Mapping[str, str]
 ) -> list[AgentColumn]:
     """What declared tables say of every single agent. called: names of columns in the reader's language."""
-    found = []
+    columns = []
     for table, column in presentation.agent_columns:
         is_category = column.format in ("code", "reference", "flag", "text")
         kind: Kind = "categorical" if is_category else "numeric"
         label = called.get(column.name, column.label)
-        for name, said, own in _spread(presentation, analysis, table, column, label):
-            if len(own) and own[column.name].notna().any():
-                values = pd.Series(own[column.name].tolist(), index=own[table.key[0]].tolist())
+        for name, words, rows in _spread(presentation, analysis, table, column, label):
+            if len(rows) and rows[column.name].notna().any():
+                values = pd.Series(rows[column.name].tolist(), index=rows[table.key[0]].tolist())
                 known = values if is_category else values.astype(float)
-                found.append(AgentColumn(name, kind, said, known, methodology))
-    return found
+                columns.append(AgentColumn(name, kind, words, known, methodology))
+    return columns
 
 
 def _spread(
@@ -204,8 +200,8 @@ def _spread(
     if to := presentation.tables.get(key.to):
         known = analysis.tables[to.name]
         names = dict(zip(known[to.key[0]], known[to.label], strict=True))
-    for value, own in frame.groupby(key.name, sort=False):
-        yield f"{column.name}_{value}", label.format(**{key.name: names.get(value, str(value))}), own
+    for value, rows in frame.groupby(key.name, sort=False):
+        yield f"{column.name}_{value}", label.format(**{key.name: names.get(value, str(value))}), rows
 
 
 def agent_table(
@@ -226,7 +222,7 @@ def agent_table(
         n_planned=main["participant"].value_counts().reindex(who.index, fill_value=0),
     )
     table = pd.concat(
-        [table, pd.DataFrame({one.column: one.values.reindex(table.index) for one in columns}, index=table.index)],
+        [table, pd.DataFrame({c.column: c.values.reindex(table.index) for c in columns}, index=table.index)],
         axis=1,
     )
     column = groups.name if isinstance(groups.name, str) and groups.name != "stakeholder_type" else "stakeholder_type"
@@ -244,10 +240,10 @@ def agent_table(
 
 
 def results_of(
-    own: Mapping[str, Evaluation], analyses: Mapping[str, Analysis], names: Names, language: Language
+    by_method: Mapping[str, Evaluation], analyses: Mapping[str, Analysis], names: Names, language: Language
 ) -> dict[str, Results]:
     """Of every methodology that declares its results and was analysed, and of what joins them."""
-    presentations = {name: one.presentation for name, one in own.items()} | {ACROSS: BETWEEN}
+    presentations = {name: each.presentation for name, each in by_method.items()} | {ACROSS: BETWEEN}
     return {
         name: Results(name, presentation, analyses[name], names, language)
         for name, presentation in presentations.items()
@@ -257,40 +253,41 @@ def results_of(
 
 def stated(declared: Mapping[str, Results]) -> dict[str, list[KeyFinding]]:
     """Every finding by methodology, and under ACROSS those that join several."""
-    return {name: list(stated_of(one)) for name, one in declared.items()}
+    return {name: list(stated_of(results)) for name, results in declared.items()}
 
 
 def names_of(
     reading: RunReading, asked: list[AskedItem] | tuple[AskedItem, ...] = (), titles: Mapping[str, str] | None = None
 ) -> Names:
     agents = {who.id: who.name for who in reading.population}
-    return Names(agents, reading.type_names, {one.item_id: one.text(reading.language) for one in asked}, titles or {})
+    wordings = {item.item_id: item.text(reading.language) for item in asked}
+    return Names(agents, reading.type_names, wordings, titles or {})
 
 
-def from_json(presentation: Presentation, found: Mapping[str, JsonValue]) -> Analysis:
+def from_json(presentation: Presentation, stored: Mapping[str, JsonValue]) -> Analysis:
     """An analysis from results.json: without the tables that grow with the population, which are empty."""
-    tables: dict[str, Any] = {name: found.get(name) or [] for name in presentation.tables}
-    return shaped(presentation, tables, {name: found.get(name) for name in presentation.facts})
+    tables: dict[str, Any] = {name: stored.get(name) or [] for name in presentation.tables}
+    return shaped(presentation, tables, {name: stored.get(name) for name in presentation.facts})
 
 
 def read_results(
     methodology: str,
     presentation: Presentation,
-    found: Mapping[str, JsonValue],
+    stored: Mapping[str, JsonValue],
     language: Language,
     names: Names | None = None,
 ) -> Results:
     """As they were written, for readers that do not analyse again."""
-    types = found.get(TYPE_NAMES)
+    types = stored.get(TYPE_NAMES)
     known = names or Names(groups={str(k): str(v) for k, v in types.items()} if isinstance(types, dict) else {})
-    return Results(methodology, presentation, from_json(presentation, found), known, language)
+    return Results(methodology, presentation, from_json(presentation, stored), known, language)
 
 
 class WholeResults(Mapping[str, Any]):
     """What results.json has, and the tables that grow with the population: their rows are made when they are read."""
 
-    def __init__(self, found: Mapping[str, JsonValue], tables: Mapping[str, pd.DataFrame]) -> None:
-        self._found, self._tables = found, tables
+    def __init__(self, stored: Mapping[str, JsonValue], tables: Mapping[str, pd.DataFrame]) -> None:
+        self._found, self._tables = stored, tables
 
     def __getitem__(self, name: str) -> JsonValue | TableRows:
         return self._found[name] if name in self._found else TableRows(self._tables[name])
@@ -306,33 +303,25 @@ class WholeResults(Mapping[str, Any]):
 def headlines(results: Results) -> Iterator[Headline]:
     """What replicates are compared on: every value of a declared column that is a verdict, by the row's key."""
     for table in results.presentation.tables.values():
-        compared = [one for one in table.columns if one.replicates]
+        compared = [column for column in table.columns if column.replicates]
         for row in dictionaries(results.analysis.tables[table.name]) if compared else ():
             key = "/".join(str(row[name]) for name in table.key)
             for column in compared:
-                said = row[column.name]
+                value = row[column.name]
                 about = ", ".join(results.cell(table.column(name), row) for name in table.key)
                 yield Headline(
-                    f"{results.methodology}.{table.name}.{column.name}.{key}", f"{table.name}.{column.name}", said,
-                    None if said is None else results.cell(column, row), (about,), said is not None,
+                    f"{results.methodology}.{table.name}.{column.name}.{key}", f"{table.name}.{column.name}", value,
+                    None if value is None else results.cell(column, row), (about,), value is not None,
                 )  # fmt: skip
 
 
 def compared_columns(presentation: Presentation) -> dict[str, Column]:
     """By the kind of their headlines."""
-    return {
-        f"{table.name}.{one.name}": one
-        for table in presentation.tables.values()
-        for one in table.columns
-        if one.replicates
-    }
+    columns = ((table, column) for table in presentation.tables.values() for column in table.columns)
+    return {f"{table.name}.{column.name}": column for table, column in columns if column.replicates}
 
 
 # --- Findings: what each methodology's analysis makes of its rows -----------------------------------------------------
-# `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of
-# all phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too,
-# which a change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is
-# None beside a count. The findings name the arms they read.
 
 UNIT = "analysis"
 """The unit under which a bug in an analysis is filed."""
@@ -351,9 +340,8 @@ class Findings:
     """Findings by methodology, and the bugs that left one without any."""
 
     results: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
-    analyses: dict[str, Analysis] = field(
-        default_factory=dict
-    )  # of methodologies that declare their results, and ACROSS
+    # of methodologies that declare their results, and ACROSS
+    analyses: dict[str, Analysis] = field(default_factory=dict)
     agents: AgentTable = field(default_factory=lambda: AgentTable(pd.DataFrame()))
     bugs: list[Failure] = field(default_factory=list)
 
@@ -371,7 +359,7 @@ def find(
 
 def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs: bool, arm: Arm | None) -> Findings:
     stands = arm or reading.record.main
-    found = Findings()
+    findings = Findings()
     groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     about: dict[str, dict[str, JsonValue]] = {}
     for name in reading.record.methods:
@@ -380,26 +368,27 @@ def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs
             continue
         try:
             context = replace(analysis_context(reading, name, partial, stands), groups=groups)
-            found.analyses[name] = _analyse(reading, name, opened(rows.reset_index(drop=True)), context)
+            findings.analyses[name] = _analyse(reading, name, opened(rows.reset_index(drop=True)), context)
             about[name] = _about(reading, rows, context)
-            found.results[name] = about[name]
+            findings.results[name] = about[name]
         except Exception as error:
             if raise_bugs:
                 raise
             text = f"{type(error).__name__}: {error}"
             key = (stands.id, name, "", 0, UNIT)
-            found.bugs.append(Failure(*key, text, traceback.format_exc()))
-    declared = {name: (_presentation(reading, name), one) for name, one in found.analyses.items()}
+            findings.bugs.append(Failure(*key, text, traceback.format_exc()))
+    presentations = {name: evaluation(reading.methodology(name)).presentation for name in findings.analyses}
+    declared = {name: (presentations[name], analysis) for name, analysis in findings.analyses.items()}
     if arm is None:
-        found.agents = _agents(reading, frame, declared, groups)
-        declared[ACROSS] = (BETWEEN, found.agents.associations())
-    found.analyses = corrected(declared)
+        findings.agents = _agents(reading, frame, declared, groups)
+        declared[ACROSS] = (BETWEEN, findings.agents.associations())
+    findings.analyses = corrected(declared)
     for name in about.keys() & declared.keys():
-        presentation, final = declared[name][0], found.analyses[name]
+        presentation, final = declared[name][0], findings.analyses[name]
         results = Results(name, presentation, final, Names(groups=reading.type_names), reading.language)
         flags: list[JsonValue] = list(results.flags())
-        found.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
-    return found
+        findings.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
+    return findings
 
 
 def _agents(
@@ -410,17 +399,13 @@ def _agents(
     columns = [
         column
         for name, (presentation, analysis) in declared.items()
-        for called in [{one.name: tell(one.label, reading.language) for _, one in presentation.agent_columns}]
+        for called in [{column.name: tell(column.label, reading.language) for _, column in presentation.agent_columns}]
         for column in agent_columns(presentation, analysis, name, called)
     ]
     people = participants_table(reading.population)
     by = people["stakeholder_type"] if groups is None else groups.rename(reading.by)
     name = tell(N_("stakeholder type"), reading.language) if groups is None else reading.by
     return agent_table(columns, frame, people, by, name, persona_columns(reading.ledger))
-
-
-def _presentation(reading: RunReading, name: str) -> Presentation:
-    return evaluation(reading.methodology(name)).presentation
 
 
 def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
@@ -430,14 +415,12 @@ def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
 
 
 def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext) -> Analysis:
-    found = evaluation(reading.methodology(name)).analyse(
-        rows, reading.instrument(name), reading.settings(name), context
-    )
-    if not isinstance(found, Analysis):
-        raise TypeError(
-            f"{name}: analyse returned {type(found).__name__}, not an Analysis (declarations.shaped makes one)"
-        )
-    return found
+    analyse = evaluation(reading.methodology(name)).analyse
+    analysis = analyse(rows, reading.instrument(name), reading.settings(name), context)
+    if not isinstance(analysis, Analysis):
+        what = type(analysis).__name__
+        raise TypeError(f"{name}: analyse returned {what}, not an Analysis (declarations.shaped makes one)")
+    return analysis
 
 
 def _about(reading: RunReading, rows: pd.DataFrame, context: AnalysisContext) -> dict[str, JsonValue]:
@@ -452,15 +435,16 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
     """What the run's record, pinned values and baseline say to the analysis of one methodology."""
     record = reading.record
     incomparable: list[str] = []
-    pairing: Mapping[str, JsonValue] = _pairing_here(reading)
+    # how agents at T1 were joined to those at the beginning, as the run filed it when T1 opened
+    keys = ("matched", "lost", "new", "changed")
+    pairing: Mapping[str, JsonValue] = {key: reading.memory[key] for key in keys if key in reading.memory}
     folder = reading.baseline_folder()
     if folder is not None:
         with open_run(folder) as earlier:
             incomparable += _differences(earlier.record, record)
             incomparable += _server_changed(reading, earlier, name)
             joined = join(earlier.population, reading.population)
-            lists = {"lost": joined.lost, "new": joined.new, "changed": joined.changed}
-            pairing = {"matched": len(joined.matched), **{key: list(ids) for key, ids in lists.items()}}
+            pairing = {"matched": len(joined.matched), **{key: list(getattr(joined, key)) for key in keys[1:]}}
     elif record.baseline == "measured":
         incomparable += _server_changed(reading, reading, name)
     return AnalysisContext(
@@ -469,9 +453,9 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
         memoryless_weight=record.memoryless_weight,
         pinned={**reading.pinned_values(record.main.id, name), **reading.pinned_values(arm.id, name)},
         variants={
-            one.variant: reading.pinned_values(one.id, name)
-            for one in record.arms
-            if one.variant and name in one.methods and arm.role == "main"
+            other.variant: reading.pinned_values(other.id, name)
+            for other in record.arms
+            if other.variant and name in other.methods and arm.role == "main"
         },
         participants=participants_table(reading.population),
         partial=partial,
@@ -479,11 +463,6 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
         incomparable=tuple(incomparable),
         pairing=pairing,
     )
-
-
-def _pairing_here(reading: RunReading) -> dict[str, JsonValue]:
-    """How the agents at T1 were joined to those at the beginning, as the run filed it when T1 opened."""
-    return {key: reading.memory[key] for key in ("matched", "lost", "new", "changed") if key in reading.memory}
 
 
 def _differences(then: RunRecord, now: RunRecord) -> list[str]:
@@ -514,8 +493,8 @@ def _server_changed(now: RunReading, then: RunReading, name: str) -> list[str]:
 def early_findings(folder: Path, planned: Sequence[tuple[str, str]], methodology: str) -> dict[str, Any]:
     """{} unless every one of its stages is done."""
     with open_run(folder) as reading:
-        own = [stage for stage in planned if stage[0] == methodology]
-        if not own or any(reading.stages.get(stage) != "done" for stage in own):
+        stages = [stage for stage in planned if stage[0] == methodology]
+        if not stages or any(reading.stages.get(stage) != "done" for stage in stages):
             return {}
-        found = find(reading, responses(reading, own, plain=True))
-        return dict(found.results.get(methodology, {}))
+        findings = find(reading, responses(reading, stages, plain=True))
+        return dict(findings.results.get(methodology, {}))

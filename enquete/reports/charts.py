@@ -9,10 +9,9 @@ altair.Chart:
         return intervals(base, alt.X("rank:Q", title=data.label("ranking", "rank")), "low", "high")
 
 Title, alternative text, footer, fonts, colours, width and number formats come with `drawn`. Nothing is drawn before it
-is
-looked at: `Picture.spec` calls the function, `svg` and `png` have Vega render it (vl-convert: no browser, no network).
-Measured by: what a picture shows stands in a table, each mark leads to the answers behind it, and nothing that is
-written lies over anything else at 7, 50 and 1,000 agents (tests/support/charts.py `legible`).
+is looked at: `Picture.spec` calls the function, `svg` and `png` have Vega render it (vl-convert: no browser, no
+network). Measured by: what a picture shows stands in a table, each mark leads to the answers behind it, and nothing
+that is written lies over anything else at 7, 50 and 1,000 agents (tests/support/charts.py `legible`).
 """
 
 from __future__ import annotations
@@ -64,10 +63,10 @@ def stages(n: int) -> list[str]:
 def on_scale(scale: Scale, share: float) -> str:
     """The colour at a share between 0 and 1 of a scale, #rrggbb."""
     share = min(1.0, max(0.0, share))
-    for (start, one), (end, other) in pairwise(scale):
+    for (start, first), (end, second) in pairwise(scale):
         if share <= end:
             part = (share - start) / (end - start)
-            mixed = (round(a + part * (b - a)) for a, b in zip(_rgb(one), _rgb(other), strict=True))
+            mixed = (round(a + part * (b - a)) for a, b in zip(_rgb(first), _rgb(second), strict=True))
             return "#" + "".join(f"{each:02x}" for each in mixed)
     return scale[-1][1]
 
@@ -91,8 +90,8 @@ SIZE = 12
 class _Widths(dict[str, float]):
     """By the size of the text. What is not in it is measured when it is first met."""
 
-    def __missing__(self, one: str) -> float:
-        return self.setdefault(one, _CAPITAL if one.isupper() else _OTHER)
+    def __missing__(self, character: str) -> float:
+        return self.setdefault(character, _CAPITAL if character.isupper() else _OTHER)
 
 
 _WIDTHS = _Widths(
@@ -240,8 +239,7 @@ class OwnChart(alt.Chart):
 
 @dataclass(frozen=True)
 class ChartData:
-    """A methodology's results for one chart: frames with words instead of codes, labels, and what is said in the
-    footer."""
+    """A methodology's results for one chart: frames with words instead of codes, labels, and the footer."""
 
     results: Results
     declared: Chart
@@ -258,8 +256,7 @@ class ChartData:
         """A table's rows as `Results.labelled` has them: names and words in the language, ids as `<column>_id`.
 
         Beside them stand `told`, the columns named as one text, and `link`, which leads to the answers behind the row,
-        where
-        the table says which they are: both are behind every mark of `chart`.
+        where the table says which they are: both are behind every mark of `chart`.
         """
         declared = self.results.presentation.tables[table]
         chosen = chosen_rows(self.results.analysis.tables[table], where, self.facts)
@@ -278,11 +275,11 @@ class ChartData:
 
     def _with_words(self, table: Table, raw: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
         frame = self.results.labelled(table, raw)
-        own = {one.name for one in table.stored}
+        stored = {column.name for column in table.stored}
         if told:
             columns = [table.column(name) for name in told]
             frame["told"] = [self._told(columns, row) for row in dictionaries(raw)]
-        if own & {"item", "items", "participant"}:
+        if stored & {"item", "items", "participant"}:
             frame["link"] = [self._link(row) for row in dictionaries(raw)]
         return frame.reset_index(drop=True)
 
@@ -290,8 +287,8 @@ class ChartData:
         """Names and words as they are, everything else with its label."""
         cells = ((column, self.results.cell(column, row)) for column in columns)
         return " · ".join(
-            cell if one.format in ("reference", "code", "text") else f"{self.results.label(one)} {cell}"
-            for one, cell in cells
+            cell if column.format in ("reference", "code", "text") else f"{self.results.label(column)} {cell}"
+            for column, cell in cells
         )
 
     def _link(self, row: Mapping[str, Any]) -> str | None:
@@ -324,8 +321,7 @@ class ChartData:
         self.notes.append(text)
 
     def top(self, frame: pd.DataFrame, column: str, most: int = ROWS) -> pd.DataFrame:
-        """Rows of the first `most` values of a column, in the order of the frame; the footer says so where some are
-        left out."""
+        """Rows of the first `most` values of a column, in the order of the frame; the footer tells of the others."""
         names = frame[_ids(frame, column)]
         every = list(dict.fromkeys(names))
         self._count(min(most, len(every)), len(every))
@@ -340,8 +336,7 @@ class ChartData:
         return number(int(n), self.results.language)
 
     def chart(self, frame: pd.DataFrame) -> alt.Chart:
-        """A chart of the frame; behind every mark its text, said and shown, and its answers. Encodings name their type:
-        "n:Q"."""
+        """A chart of the frame; behind every mark its text, said and shown, and its answers. Types are named: "n:Q"."""
         name = f"rows_{len(self.frames) + 1}"  # by name, for Altair copies its data with every layer
         self.frames[name] = frame
         behind: dict[str, Any] = {}  # channels as such: a text in their place costs Altair 15 ms each
@@ -362,29 +357,27 @@ class ChartData:
         more: Mapping[Any, str] | None = None,
         most: int = 2,
     ) -> alt.Y:
-        """Rows of a chart, a name each in at most so many lines, in the order of the frame. Names that are equal stay
-        apart.
+        """Rows of a chart, a name each in at most so many lines, in the order of the frame. Equal names stay apart.
 
         more: what stands behind a name, by id.
         """
         ids = _ids(frame, column)
         named = dict(zip(frame[ids], frame[column].astype(str), strict=True))
         lines = {}
-        for one, name in named.items():
-            after = f"\u00a0\u00a0{more[one]}" if more and one in more else ""
-            lines[one] = broken(name, px - width(after), most) or [MISSING]
-            lines[one][-1] += after
+        for key, name in named.items():
+            after = f"\u00a0\u00a0{more[key]}" if more and key in more else ""
+            lines[key] = broken(name, px - width(after), most) or [MISSING]
+            lines[key][-1] += after
         up = {"value": 0, "condition": [
-            {"test": f"indexof({json.dumps(own)}, toString(datum.value)) >= 0", "value": -LINE / 2 * further}
-            for further in range(1, most) if (own := [str(one) for one in lines if len(lines[one]) == further + 1])
+            {"test": f"indexof({json.dumps(keys)}, toString(datum.value)) >= 0", "value": -LINE / 2 * further}
+            for further in range(1, most) if (keys := [str(key) for key in lines if len(lines[key]) == further + 1])
         ]}  # fmt: skip
-        room = max(width(line, SIZE - 1) for own in lines.values() for line in own) * WIDER
+        room = max(width(line, SIZE - 1) for parts in lines.values() for line in parts) * WIDER
         axis = alt.Axis(title=None, labelExpr=worded(lines), labelOffset=up, minExtent=int(room))
         return alt.Y(f"{ids}:N", scale=alt.Scale(domain=list(named)), axis=axis)
 
     def levels(self, frame: pd.DataFrame, table: str, column: str) -> tuple[alt.Color, alt.Shape]:
-        """Colour and shape of a code: a level has its own in every picture, and stands in the legend where the frame
-        has it.
+        """Colour and shape of a code: a level has its own in every picture, and a legend if the frame has it.
 
         For points `encode(*data.levels(…))`, for bars the colour alone.
         """
@@ -423,12 +416,8 @@ def whole(field: str, low: int, high: int, title: str | None = None, *, room: fl
     """A horizontal axis of whole numbers, a tick each; every fifth where there are many."""
     ticks = range(low, high + 1) if high - low <= 20 else [low, *(n for n in range(low + 1, high + 1) if n % 5 == 0)]
     scale = alt.Scale(domain=[low - room, high + room], nice=False, zero=False)
-    return alt.X(
-        f"{field}:Q",
-        title=title,
-        scale=scale,
-        axis=alt.Axis(values=list(ticks), tickCount=len(ticks), format="d", title=title),
-    )
+    axis = alt.Axis(values=list(ticks), tickCount=len(ticks), format="d", title=title)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
 def along(at: alt.X, field: str) -> alt.X:
@@ -439,8 +428,7 @@ def along(at: alt.X, field: str) -> alt.X:
 
 
 def stacked(frame: pd.DataFrame, row: str, value: str, share: str) -> pd.DataFrame:
-    """With `left` and `right` of every part of a bar a row, the middle of the scale at 0: half of a middle point on
-    either side."""
+    """With `left` and `right` of every part of a bar a row, the middle at 0: half of a middle point on either side."""
     parts = frame.sort_values(value, kind="stable")
     middle = (parts[value].min() + parts[value].max()) / 2
     below = parts[share] * (parts[value].lt(middle) + parts[value].eq(middle) / 2)
@@ -473,20 +461,19 @@ def by_group(data: ChartData, everybody: pd.DataFrame, groups: pd.DataFrame, px:
 def group_heads(data: ChartData, cells: pd.DataFrame, px: float) -> alt.X:
     """Columns of a matrix, a group each with its agents."""
     words = dict(zip(cells["group_id"], cells["group"], strict=True))
-    sizes = {one: f"({data.count(n)})" for one, n in cells.groupby("group_id")["n"].max().items()}
+    sizes = {group: f"({data.count(n)})" for group, n in cells.groupby("group_id")["n"].max().items()}
     return alt.X("group_id:N", title=None, sort=list(words), axis=heads(words, px, sizes))
 
 
 def heads(words: Mapping[Any, str], px: float, after: Mapping[Any, str] | None = None) -> alt.Axis:
-    """Names of columns above them: in lines, or turned where they cannot be read beside one another. after: what stands
-    behind each."""
+    """Names of columns above them: in lines, or turned where they cannot be read so. after: what stands behind each."""
     behind = after or dict.fromkeys(words, "")
-    lines = {one: [*broken(word, px / len(words) - 4, 3), *filter(None, [behind[one]])] for one, word in words.items()}
+    lines = {key: [*broken(word, px / len(words) - 4, 3), *filter(None, [behind[key]])] for key, word in words.items()}
     angle = 0
-    if any("…" in line for own in lines.values() for line in own):
-        angle, lines = -90, {one: broken(f"{word} {behind[one]}", 230, 1) for one, word in words.items()}
+    if any("…" in line for parts in lines.values() for line in parts):
+        angle, lines = -90, {key: broken(f"{word} {behind[key]}", 230, 1) for key, word in words.items()}
     most = max(map(len, lines.values()))
-    told = worded({one: [*[""] * (most - len(own)), *own] for one, own in lines.items()})
+    told = worded({key: [*[""] * (most - len(parts)), *parts] for key, parts in lines.items()})
     down = 6 + LINE * (most - 1)  # lines go down from there
     return alt.Axis(orient="top", labelAngle=angle, labelExpr=told, labelPadding=down)
 
@@ -507,39 +494,30 @@ def matrix(
     Coloured by `shade`, where the cells have it, on a scale from low to high.
     """
     language, shown = data.results.language, cells["mean"].round(1) + 0.0
-    said = [f"{'+' if low < 0 < mean else ''}{number(mean, language, 1)}" for mean in shown]
+    texts = [f"{'+' if low < 0 < mean else ''}{number(mean, language, 1)}" for mean in shown]
     x = group_heads(data, cells, px)
     if not headed:
         x["axis"] = None
-    base = data.chart(cells.assign(mean=shown, said=said)).encode(x=x, y=y)
+    base = data.chart(cells.assign(mean=shown, said=texts)).encode(x=x, y=y)
     return heat(base, "shade" if "shade" in cells else "mean", low, high, "said", title).properties(width=int(px))
 
 
-def heat(base: alt.Chart, value: str, low: float, high: float, said: str, title: str) -> alt.LayerChart:
-    """Cells of a matrix, orange at `low`, white between and blue at `high`, and in each its text, the column `said`."""
-    scale = alt.Scale(
-        domain=[low + (high - low) * stop for stop, _ in DIVERGING],
-        range=[colour for _, colour in DIVERGING],
-        clamp=True,
-    )
-    colour = alt.Color(
-        f"{value}:Q",
-        scale=scale,
-        legend=alt.Legend(
-            title=title, values=[low, (low + high) / 2, high], gradientLength=160, titleFontWeight="normal"
-        ),
-    )
-    own = base.transform_filter(f"isValid(datum.{value})")
+def heat(base: alt.Chart, value: str, low: float, high: float, label: str, title: str) -> alt.LayerChart:
+    """Cells of a matrix, orange at `low`, white between, blue at `high`, and in each its text, the column `label`."""
+    domain, colours = [low + (high - low) * stop for stop, _ in DIVERGING], [colour for _, colour in DIVERGING]
+    ends = [low, (low + high) / 2, high]
+    legend = alt.Legend(title=title, values=ends, gradientLength=160, titleFontWeight="normal")
+    colour = alt.Color(f"{value}:Q", scale=alt.Scale(domain=domain, range=colours, clamp=True), legend=legend)
+    valid = base.transform_filter(f"isValid(datum.{value})")
     part = f"(datum.{value} - {low}) / {high - low}"
     dark, pale = readable_on(DIVERGING[2][1]), readable_on(DIVERGING[0][1])
     ink = alt.condition(f"{part} < {ENDS[0]} || {part} > {ENDS[1]}", alt.value(pale), alt.value(dark))
-    cells, texts = own.mark_rect(stroke=PAPER).encode(color=colour), own.mark_text().encode(text=f"{said}:N", color=ink)
-    return alt.LayerChart(layer=[cells, texts])
+    texts = valid.mark_text().encode(text=f"{label}:N", color=ink)
+    return alt.LayerChart(layer=[valid.mark_rect(stroke=PAPER).encode(color=colour), texts])
 
 
 def worded(lines: Mapping[Any, Sequence[str]]) -> str:
-    """A `labelExpr` that tells values in lines. What agents or models wrote is a string within the expression, nothing
-    more."""
+    """A `labelExpr` that tells values in lines. What agents or models wrote is a string within it."""
     return f"({json.dumps({str(value): list(told) for value, told in lines.items()})})[datum.value]"
 
 
@@ -600,12 +578,10 @@ class Picture:
         return alt.Chart.from_dict(self.spec)
 
     def svg(self, href: Href | None = None) -> str:
-        """A file of its own, on white and without links; with `href` part of a page, which sets colours, where links
-        lead."""
+        """A file of its own, on white and without links; with `href` part of a page, which sets the colours."""
         drawn = self._with_ids(self._rendered)
-        titled = (
-            f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
-        )
+        title, said = html.escape(self.title, quote=False), html.escape(self.alt, quote=False)
+        titled = f"<title>{title}</title><desc>{said}</desc>"
         if href is None:
             return _A.sub(r"\2", drawn.replace(">", f' role="img" overflow="visible">{titled}', 1))
         drawn = _A.sub(partial(_linked, href), _BACKGROUND.sub(r"\1", drawn, count=1))
@@ -613,8 +589,9 @@ class Picture:
 
     def _with_ids(self, drawn: str) -> str:
         """Two pictures in one page must not share ids; Vega counts on through all that a process draws."""
-        known = {one: str(n) for n, one in enumerate(dict.fromkeys(found[2] for found in _ID.finditer(drawn)), start=1)}
-        return _ID.sub(lambda found: f"{found[1]}{self.stem}-{known[found[2]]}", drawn)
+        ids = dict.fromkeys(match[2] for match in _ID.finditer(drawn))
+        known = {name: str(n) for n, name in enumerate(ids, start=1)}
+        return _ID.sub(lambda match: f"{match[1]}{self.stem}-{known[match[2]]}", drawn)
 
     @cached_property
     def _rendered(self) -> str:
@@ -632,9 +609,9 @@ class Picture:
     @property
     def size(self) -> tuple[float, float]:
         """px across and down."""
-        found = _SIZE.search(self._rendered)
-        assert found is not None
-        return float(found[1]), float(found[2])
+        match = _SIZE.search(self._rendered)
+        assert match is not None
+        return float(match[1]), float(match[2])
 
     def png(self, scale: float = SCALE) -> bytes:
         return bytes(vl_convert.svg_to_png(self.svg(), scale=scale))
@@ -647,9 +624,8 @@ class Picture:
         elif path.suffix in (".png", ".pdf"):
             path.write_bytes(self.png() if path.suffix == ".png" else vl_convert.svg_to_pdf(self.svg()))
         else:
-            raise InputError(
-                f"{path}: a figure is saved as .svg, .png or .pdf, not {path.suffix or 'without an ending'}"
-            )
+            ending = path.suffix or "without an ending"
+            raise InputError(f"{path}: a figure is saved as .svg, .png or .pdf, not {ending}")
         return path
 
 
@@ -681,14 +657,12 @@ def chosen(name: str, pictures: Sequence[Picture]) -> Picture:
     for each in pictures:
         if name in (each.name, each.name.partition("/")[0]):
             return each
-    raise InputError(
-        f"figure {name!r}: there is none; there are {', '.join(each.name for each in pictures) or 'none yet'}"
-    )
+    names = ", ".join(each.name for each in pictures) or "none yet"
+    raise InputError(f"figure {name!r}: there is none; there are {names}")
 
 
 def written(folder: Path, pictures: Sequence[Picture], kind: Kind = "svg") -> list[Path]:
-    """figures/<methodology>-<name>.<kind> of all; those of an earlier writing that are no longer drawn are taken
-    away."""
+    """figures/<methodology>-<name>.<kind> of all; earlier ones that are no longer drawn are taken away."""
     into = folder / FOLDER
     into.mkdir(parents=True, exist_ok=True)
     files = [each.save(into / f"{each.stem}.{kind}") for each in pictures]
@@ -704,9 +678,9 @@ def _picture(results: Results, chart: Chart, name: str, footer: str) -> Picture 
     if chosen.empty or any(tables[name].empty for name in chart.needs):
         return None
     row = {**results.facts, **next(iter(dictionaries(chosen.head(1))))}
-    known = {**results.presentation.facts, **{one.name: one for one in first.columns}}
-    title, said = (results.fill(text, row, known, markdown=False) for text in (chart.title, chart.alt))
-    return Picture(name, title, said, chart.at, footer, partial(_spec, results, chart))
+    known = {**results.presentation.facts, **{column.name: column for column in first.columns}}
+    title, sentence = (results.fill(text, row, known, markdown=False) for text in (chart.title, chart.alt))
+    return Picture(name, title, sentence, chart.at, footer, partial(_spec, results, chart))
 
 
 def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
@@ -730,8 +704,8 @@ def _function(chart: Chart) -> Callable[[ChartData], alt.TopLevelMixin]:
     if not isinstance(chart.draw, str):
         return chart.draw
     module, _, name = chart.draw.partition(":")
-    found: Callable[[ChartData], alt.TopLevelMixin] = getattr(importlib.import_module(module), name)
-    return found
+    function: Callable[[ChartData], alt.TopLevelMixin] = getattr(importlib.import_module(module), name)
+    return function
 
 
 def number_format(language: str) -> Mapping[str, Any]:
@@ -766,22 +740,22 @@ def _tidied(drawn: str) -> str:
     """Without Vega's empty marks and roles in English; a mark's text where browsers show it, coordinates to a hundredth
     of a px."""
     drawn = re.sub(
-        r'<g[^>]* aria-label="[^"]*"[^>]*>', lambda found: re.sub(r' aria-label="[^"]*"', "", found[0]), drawn
+        r'<g[^>]* aria-label="[^"]*"[^>]*>', lambda match: re.sub(r' aria-label="[^"]*"', "", match[0]), drawn
     )
     drawn = _MARK.sub(_titled, _NOTHING.sub("", drawn))
-    return _LONG.sub(lambda found: found[1] + _DECIMALS.sub(r"\1", found[2]), drawn)
+    return _LONG.sub(lambda match: match[1] + _DECIMALS.sub(r"\1", match[2]), drawn)
 
 
-def _titled(found: re.Match[str]) -> str:
-    name, _, told, rest, _, inside = found.groups()
+def _titled(match: re.Match[str]) -> str:
+    name, _, told, rest, _, inside = match.groups()
     return f"<{name}{rest}><title>{told}</title>{inside or ''}</{name}>"
 
 
-def _linked(href: Href, found: re.Match[str]) -> str:
-    _, _, reference = html.unescape(found[1]).partition("#")
+def _linked(href: Href, match: re.Match[str]) -> str:
+    _, _, reference = html.unescape(match[1]).partition("#")
     to = href(reference) if reference else None
-    return f'<a href="{html.escape(to)}">{found[2]}</a>' if to else found[2]
+    return f'<a href="{html.escape(to)}">{match[2]}</a>' if to else match[2]
 
 
-def _property(found: re.Match[str]) -> str:
-    return f'{found[1]}="var({PROPERTIES[found[2].lower()]}, {found[2]})"'
+def _property(match: re.Match[str]) -> str:
+    return f'{match[1]}="var({PROPERTIES[match[2].lower()]}, {match[2]})"'

@@ -15,15 +15,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
-from enquete.reports.markdown import readable
 from enquete.state.asking import RESPONDED, Language
 
 Found = Mapping[str, JsonValue]
 """Findings of one methodology, as its `analyse` returned them."""
 Records = Iterable[Mapping[str, JsonValue]]
 Files = Mapping[str, "Records | Mapping[str, JsonValue] | pd.DataFrame | str"]
-"""What `Evaluation.files` returns: file name → one object (written as JSON), rows (as JSONL, streamed) or a frame (as
-CSV)."""
+"""What `Evaluation.files` returns: file name → one object (JSON), rows (JSONL, streamed) or a frame (CSV)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +102,8 @@ def numbered(frame: pd.DataFrame, keys: Iterable[str]) -> NDArray[np.int64]:
     time, because all in one would take as much as the table."""
     groups = np.zeros(len(frame), dtype=np.int64)
     for key in keys:
-        own, known = pd.factorize(frame[key])
-        groups = pd.factorize(groups * len(known) + own)[0]
+        codes, known = pd.factorize(frame[key])
+        groups = pd.factorize(groups * len(known) + codes)[0]
     return groups
 
 
@@ -121,8 +119,9 @@ def statuses(frame: pd.DataFrame) -> dict[str, int]:
 
 def counted(frame: pd.DataFrame) -> dict[str, JsonValue]:
     """n_responded and n_total of the rows, with the statuses that make up the difference."""
-    found = statuses(frame)
-    return {"n_responded": sum(found.get(one, 0) for one in RESPONDED), "n_total": len(frame), "statuses": dict(found)}
+    counts = statuses(frame)
+    answered = sum(counts.get(status, 0) for status in RESPONDED)
+    return {"n_responded": answered, "n_total": len(frame), "statuses": dict(counts)}
 
 
 def answering(frame: pd.DataFrame) -> dict[str, JsonValue]:
@@ -161,20 +160,8 @@ TYPE_NAMES = "type_names"
 """In findings: what stakeholder types are called in the run's language, by the name that simulations write."""
 
 
-def type_name(found: Found, kind: object) -> str:
-    """A stakeholder type in the run's language; as it is, readable, where nothing calls it otherwise."""
-    names = found.get(TYPE_NAMES)
-    return str((isinstance(names, Mapping) and names.get(str(kind))) or readable(str(kind)))
-
-
 UNIT = "run × wording"
 """What an inference may be about: every agent of a run shares a model and the wording of its prompt."""
-
-
-def findings(context: AnalysisContext, found: Mapping[str, Any]) -> Found:
-    """What every methodology's findings say beside its own, all of it as JSON. One that has flags says so itself."""
-    about = {"partial": context.partial, "outcomes": dict(context.outcomes), "flags": []}
-    return {key: jsonable(value) for key, value in {**about, **found}.items()}
 
 
 # --- answers by name, as claims and episodes cite them: run/arm/methodology/phase/session/round/turn/participant/item
@@ -189,17 +176,17 @@ def ids(answered: pd.DataFrame) -> Iterator[str]:
 
 def cited(answered: pd.DataFrame, most: int) -> list[str]:
     """The ids of the first `most` answers, none twice."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for name in ids(answered):
-        found[name] = None
-        if len(found) == most:
+        names[name] = None
+        if len(names) == most:
             break
-    return list(found)
+    return list(names)
 
 
-def shallow(one: Any) -> dict[str, Any]:
+def shallow(instance: Any) -> dict[str, Any]:
     """A dataclass's fields by name, as they are: `asdict` copies all that is in them, at many times the cost."""
-    return {field.name: getattr(one, field.name) for field in fields(one)}
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
 def jsonable(value: Any) -> JsonValue:

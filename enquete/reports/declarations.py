@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -36,15 +36,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from enquete.reports.charts import ChartData
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 Format = Literal[
     "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "bounds", "list", "json",
 ]  # fmt: skip
-"""json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their
-order."""
+"""json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in order."""
 Place = Literal["page_one", "section", "appendix", "digest", "memory", "flag"]
 """flag: a sentence that a reader must know before using the data."""
 MOST_SPREAD = 8
@@ -213,28 +210,18 @@ class Table:
 
     @property
     def stored(self) -> tuple[Column, ...]:
-        return tuple(one for one in self.columns if one.stored)
+        return tuple(column for column in self.columns if column.stored)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextBlock:
-    """A paragraph over facts. where: a fact that must be true or a query over facts; word: the fact that picks the
-    sentence."""
+    """A paragraph over facts. where: a fact that must be true or a query; word: the fact that picks the sentence."""
 
     at: Place
     says: str | Mapping[str, str]
     word: str = ""
     where: str = ""
     after: str = ""  # the table whose views it follows; "" at the beginning
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Prose:
-    """What is no table: a template of its own, given `facts`, `tables` (rows as dicts by table) and `cell`."""
-
-    at: Place
-    template: str
-    after: str = ""
 
 
 Kind = Literal["difference", "position", "null"]
@@ -324,25 +311,20 @@ class Presentation:
 
     def __init__(
         self, *, tables: Sequence[Table], facts: Sequence[Column] = (), texts: Sequence[TextBlock] = (),
-        prose: Sequence[Prose] = (), findings: Sequence[Finding] = (), charts: Sequence[Chart] = (),
-        samples: Sequence[Sample] = (),
+        findings: Sequence[Finding] = (), charts: Sequence[Chart] = (), samples: Sequence[Sample] = (),
     ) -> None:  # fmt: skip
-        self.tables = {one.name: one for one in tables}
-        self.facts = {one.name: one for one in facts}
-        self.texts, self.prose, self.findings, self.charts = tuple(texts), tuple(prose), tuple(findings), tuple(charts)
-        self.samples = tuple(samples)
+        self.tables = {table.name: table for table in tables}
+        self.facts = {fact.name: fact for fact in facts}
+        self.texts, self.findings = tuple(texts), tuple(findings)
+        self.charts, self.samples = tuple(charts), tuple(samples)
         if len(self.tables) < len(tables) or len(self.facts) < len(facts):
             raise TypeError("two tables or two facts share a name")
         for table in tables:
             self._check_table(table)
         for each in self.texts:
-            self._names(
-                f"text {_beginning(each.says)!r}",
-                self.facts,
-                _placeholders(each.says),
-                _queried(each.where),
-                [each.word],
-            )
+            first = each.says if isinstance(each.says, str) else next(iter(each.says.values()), "")
+            named = (_placeholders(each.says), _queried(each.where), [each.word])
+            self._names(f"text {first[:40]!r}", self.facts, *named)
         for sample in self.samples:
             self._names(f"sample {sample.what!r}", self.facts, [sample.of])
         for finding in self.findings:
@@ -350,55 +332,47 @@ class Presentation:
         for chart in self.charts:
             unknown = [name for name in chart.needs if name not in self.tables]
             if unknown or not chart.needs:
-                raise TypeError(
-                    f"chart {chart.name!r} needs {unknown or 'no table'}; there are {', '.join(self.tables)}"
-                )
+                there = ", ".join(self.tables)
+                raise TypeError(f"chart {chart.name!r} needs {unknown or 'no table'}; there are {there}")
             known = {**self.facts, **_columns(self.tables[chart.needs[0]])}
             self._names(f"chart {chart.name!r}", known, _placeholders(chart.title), _placeholders(chart.alt))
 
     def _check_table(self, table: Table) -> None:
-        own = _columns(table)
-        if len(own) < len(table.columns):
+        known = _columns(table)
+        if len(known) < len(table.columns):
             raise TypeError(f"table {table.name!r} has two columns of one name")
-        self._names(f"table {table.name!r}", own, table.key, [table.label], *(one.parts or () for one in table.columns))
+        self._names(f"table {table.name!r}", known, table.key, [table.label], *(c.parts or () for c in table.columns))
         for column in table.columns:
             if column.to and column.to not in (*self.tables, *NAMED):
-                raise TypeError(
-                    f"{table.name}.{column.name} refers to {column.to!r}; there are {', '.join((*self.tables, *NAMED))}"
-                )
+                there = ", ".join((*self.tables, *NAMED))
+                raise TypeError(f"{table.name}.{column.name} refers to {column.to!r}; there are {there}")
             if column.format == "code" and not column.levels:
                 raise TypeError(f"{table.name}.{column.name} is a code without levels")
         for view in table.views:
             spread = (view.spread.column, *view.spread.rows, *view.spread.cells) if view.spread else ()
             where = f"view of {table.name!r} at {view.at}"
-            self._names(where, own, view.columns, _bare(view.order), spread, [view.word, view.quote], view.who, view.by)
-            self._names(where, {**self.facts, **own}, _queried(view.where), _placeholders(view.says))
+            names = (view.columns, _bare(view.order), spread, [view.word, view.quote], view.who, view.by)
+            self._names(where, known, *names)
+            self._names(where, {**self.facts, **known}, _queried(view.where), _placeholders(view.says))
             self._names(where, {**self.facts, **dict.fromkeys(("shown", "rows"))}, _placeholders(view.note))
 
     def _check_finding(self, finding: Finding) -> None:
-        own = _columns(self.tables[finding.table]) if finding.table else dict(self.facts)
-        known = {**self.facts, **own}
+        declared = _columns(self.tables[finding.table]) if finding.table else dict(self.facts)
+        known = {**self.facts, **declared}
         where = f"finding {finding.name!r}"
-        points = [name for one in finding.points for name in (one.value, one.of, one.low, one.high)]
+        points = [name for point in finding.points for name in (point.value, point.of, point.low, point.high)]
         columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.items, *points]
-        self._names(where, own, columns, _bare(finding.order))
+        self._names(where, declared, columns, _bare(finding.order))
         self._names(where, known, [finding.n, finding.n_total])
-        self._names(
-            where,
-            {**known, "p_adjusted": None},
-            _queried(finding.where),
-            _queried(finding.size),
-            _queried(finding.scale),
-            _placeholders(finding.says),
-        )
-        self._names(
-            where, {**known, **dict.fromkeys(("tests", "smallest_p", "p_adjusted"))}, _placeholders(finding.null)
-        )
-        if finding.p and ADJUSTED not in own:
+        queried = (_queried(text) for text in (finding.where, finding.size, finding.scale))
+        known = {**known, ADJUSTED: None}
+        self._names(where, known, *queried, _placeholders(finding.says))
+        self._names(where, {**known, "tests": None, "smallest_p": None}, _placeholders(finding.null))
+        if finding.p and ADJUSTED not in declared:
             raise TypeError(f"{where} tests rows of {finding.table!r}, which has no column {ADJUSTED}")
-        if finding.after and not any(one.name == finding.after and one.p for one in self.findings):
+        if finding.after and not any(other.name == finding.after and other.p for other in self.findings):
             raise TypeError(f"{where} comes after {finding.after!r}, which no finding tests")
-        if finding.chart and finding.chart not in {one.name for one in self.charts}:
+        if finding.chart and finding.chart not in {chart.name for chart in self.charts}:
             raise TypeError(f"{where} names the chart {finding.chart!r}, which is not declared")
 
     @staticmethod
@@ -409,7 +383,7 @@ class Presentation:
 
     @cached_property
     def agent_columns(self) -> list[tuple[Table, Column]]:
-        return [(table, one) for table in self.tables.values() for one in table.columns if one.agents]
+        return [(table, column) for table in self.tables.values() for column in table.columns if column.agents]
 
 
 NAMED = ("agent", "group", "item", "dimension", "methodology", "answer")
@@ -480,7 +454,7 @@ def shaped(
 def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - see above
 
-    names = [one.name for one in table.stored]
+    names = [column.name for column in table.stored]
     given = _lists(rows)
     missing = [None] * max(map(len, given.values()), default=0)
     if not missing:
@@ -491,11 +465,11 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
     if wrong:
         raise TypeError(f"table {table.name!r}: {', '.join(sorted(map(str, wrong)))} declared or given alone")
     made = {}
-    for one in table.stored:
+    for column in table.stored:
         try:
-            made[one.name] = _cast(given[one.name], one)
+            made[column.name] = _cast(given[column.name], column)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"{table.name}.{one.name}, declared as {one.format}: {error}") from error
+            raise TypeError(f"{table.name}.{column.name}, declared as {column.format}: {error}") from error
     return pd.DataFrame(made, columns=pd.Index(names, dtype=object))
 
 
@@ -505,7 +479,7 @@ def _lists(rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> dict[str,
     import pandas as pd  # noqa: PLC0415 - see above
 
     if isinstance(rows, pd.DataFrame):
-        return {str(name): one if one.dtype.kind in "iuf" else one.tolist() for name, one in rows.items()}
+        return {str(name): values if values.dtype.kind in "iuf" else values.tolist() for name, values in rows.items()}
     listed = list(rows or ())
     return {name: [row.get(name) for row in listed] for name in dict.fromkeys(name for row in listed for name in row)}
 
@@ -521,13 +495,13 @@ def _cast(values: Any, column: Column) -> Any:
         if DTYPES.get(column.format) == "Int64" and values.dtype.kind != "f":
             return values.astype("Int64").array
         values = values.tolist()
-    known = [None if not isinstance(one, str | list | tuple | dict) and pd.isna(one) else one for one in values]
+    known = [None if not isinstance(value, str | list | tuple | dict) and pd.isna(value) else value for value in values]
     match DTYPES.get(column.format):
         case "float64":
-            return np.array([np.nan if one is None else float(one) for one in known], dtype=np.float64)
+            return np.array([np.nan if value is None else float(value) for value in known], dtype=np.float64)
         case "Int64":
-            whole = [None if one is None else int(one) for one in known]
-            wrong = [one for one, exact in zip(known, whole, strict=True) if one != exact]
+            whole = [None if value is None else int(value) for value in known]
+            wrong = [value for value, exact in zip(known, whole, strict=True) if value != exact]
             if wrong:
                 raise TypeError(f"{wrong[0]!r} is no whole number")
             return pd.array(whole, dtype="Int64")
@@ -569,7 +543,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def _columns(table: Table) -> dict[str, object]:
-    return {one.name: one for one in table.columns}
+    return {column.name: column for column in table.columns}
 
 
 def _bare(order: Iterable[str]) -> list[str]:
@@ -578,8 +552,8 @@ def _bare(order: Iterable[str]) -> list[str]:
 
 def _placeholders(says: str | Mapping[str, str]) -> list[str]:
     texts = [says] if isinstance(says, str) else list(says.values())
-    found = {name for told in texts for _, name, _, _ in Formatter().parse(told) if name}
-    return sorted(name.partition(".")[0] for name in found)
+    fields = {name for told in texts for _, name, _, _ in Formatter().parse(told) if name}
+    return sorted(name.partition(".")[0] for name in fields)
 
 
 _FACT = re.compile(r"@(?=\w)")
@@ -592,10 +566,6 @@ def _queried(expression: str) -> list[str]:
     tree = ast.parse(_FACT.sub("", expression.replace("\n", " ")), mode="eval")
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called})
-
-
-def _beginning(says: str | Mapping[str, str]) -> str:
-    return (says if isinstance(says, str) else next(iter(says.values()), ""))[:40]
 
 
 # --- Do groups differ: the same two tables, the same test and the same sentence in every methodology ------------------
@@ -619,20 +589,14 @@ def group_tables(
     change_group_tests. scales: subjects are on several, which the report names.
     """
     subjects = (subject, by) if by is not None else (subject,)
-    keys = tuple(one.name for one in subjects)
-    value = Column(
-        name="mean",
-        label=N_("share") if share else N_("mean"),
-        format="share" if share else "number",
-        digits=0 if share else digits,
-    )
+    keys = tuple(column.name for column in subjects)
+    value = Column(name="mean", label=N_("mean"), format="number", digits=digits)
+    if share:
+        value = Column(name="mean", label=N_("share"), format="share", digits=0)
     ends = [
-        Column(name=name, label=label, format=value.format, digits=value.digits)
-        for name, label in (
-            ("mean_highest", N_("highest mean")),
-            ("mean_lowest", N_("lowest mean")),
-            ("detectable", N_("detectable")),
-        )
+        replace(value, name="mean_highest", label=N_("highest mean")),
+        replace(value, name="mean_lowest", label=N_("lowest mean")),
+        replace(value, name="detectable", label=N_("detectable")),
     ]
     by_group = Table(
         name=f"{_prefix(about)}groups", title=title, key=(*keys, "group"),
@@ -725,19 +689,19 @@ def compared(
 
     scales = ends or {}
     numbered = values.set_axis([str(place) for place in range(values.shape[1])], axis=1)
-    found = compare_groups(numbered.astype(float), groups, kind)
-    own: dict[Hashable, dict[str, Any]] = {}
+    comparison = compare_groups(numbered.astype(float), groups, kind)
+    named: dict[Hashable, dict[str, Any]] = {}
     for place, name in zip(numbered, values, strict=True):
         keys = zip(values.columns.names, name, strict=True) if isinstance(name, tuple) else [(subject, name)]
-        own[place] = {str(key): value for key, value in keys}
+        named[place] = {str(key): value for key, value in keys}
     means = [
-        {**own[row["variable"]], "group": row["group"], "n": row["n"], "mean": row["estimate"]}
-        for row in found.by_group[~found.by_group["small"]]
+        {**named[row["variable"]], "group": row["group"], "n": row["n"], "mean": row["estimate"]}
+        for row in comparison.by_group[~comparison.by_group["small"]]
         .sort_values("estimate", ascending=False, kind="stable")
         .to_dict("records")
     ]
     tests = [
-        {**own[row["variable"]], "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],
+        {**named[row["variable"]], "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],
          "n_groups": row["groups"], "highest": row["highest"] if row["p"] == row["p"] else None,
          "lowest": row["lowest"] if row["p"] == row["p"] else None,
          "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
@@ -746,6 +710,6 @@ def compared(
          "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None,
          "p_joint": row["p_adjusted"],
          "n_small": row["n_small"]}
-        for name, row in zip(values, found.tests.to_dict("records"), strict=True)
+        for name, row in zip(values, comparison.tests.to_dict("records"), strict=True)
     ]  # fmt: skip
     return {f"{_prefix(about)}groups": pd.DataFrame(means), f"{_prefix(about)}group_tests": pd.DataFrame(tests)}

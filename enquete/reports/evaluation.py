@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
@@ -71,12 +71,11 @@ def lines_of(file: Path, key: str, value: str) -> Iterator[dict[str, Any]]:
     marked = json.dumps(value, ensure_ascii=False)
     with file.open(encoding="utf-8") as lines:
         for line in lines:
-            if marked in line and (found := json.loads(line)).get(key) == value:
-                yield found
+            if marked in line and (entry := json.loads(line)).get(key) == value:
+                yield entry
 
 
-# --- What a methodology makes of its answers, declared in one place: its analysis, and all that reports, health
-# checks,
+# --- What is declared of a methodology -------------------------------------------------------------------------------
 
 Shown = float | str | None
 
@@ -97,15 +96,8 @@ class Headline:
     methodology: str = ""  # filled in where headlines are joined
 
 
-class Remembered(NamedTuple):
-    """Something that the answers were gathered into, as it is told in an episode. id: unique within the methodology."""
-
-    id: str
-    text: str
-
-
-def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
-    return {"responses.jsonl": lines(frame), "results.json": found}
+def plain_files(results: Found, frame: pd.DataFrame, phase: str) -> Files:
+    return {"responses.jsonl": lines(frame), "results.json": results}
 
 
 def dialogue(turns: Iterable[Mapping[str, Any]], read: Iterable[Iterable[str]], language: Language) -> tuple[Line, ...]:
@@ -133,8 +125,7 @@ Checks = Callable[[Analysis, pd.DataFrame, Humans], Made]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a methodology makes of its answers. rows: of its main arm; an analysis without tables where there is none
-    yet."""
+    """What a methodology makes of its answers. rows: of its main arm; an analysis without tables before."""
 
     # All that is read of its results, declared: reports/declarations.py.
     presentation: Presentation
@@ -164,8 +155,8 @@ class Evaluation:
 
 
 def evaluation(methodology: Methodology) -> Evaluation:
-    found: Evaluation = methodology.evaluation()
-    return found
+    declared: Evaluation = methodology.evaluation()
+    return declared
 
 
 def evaluations(methods: Mapping[str, str]) -> dict[str, Evaluation]:

@@ -20,7 +20,7 @@ from enquete.reports import narrative
 from enquete.reports.accounts import citation_rows
 from enquete.reports.analyses import ACROSS, BETWEEN, Findings, WholeResults, find, names_of, read_results, results_of
 from enquete.reports.context import PARTS, Found, chosen, ids, numbered, opened, responded
-from enquete.reports.evaluation import Remembered, evaluation, evaluations
+from enquete.reports.evaluation import evaluation, evaluations
 from enquete.reports.file_formats import write_package, write_standing
 from enquete.reports.files import data_files, markdown
 from enquete.reports.further_arms import PAIRS, PREFERENCE_FILE, REPLICATES_FILE, as_frame
@@ -32,11 +32,9 @@ from enquete.reports.views import Results
 from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 from enquete.state.data_formats import FileFormat, Layout
-from enquete.state.methodology import Methodology
 
 # --- Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was
-# gathered
-# into (types, themes, scenarios).
+# gathered into (types, themes, scenarios).
 #
 # By rule, from answers and findings alone: the positions furthest from the middle of their scales, then the agent's own
 # words. Every episode of answers names them. Only what is `complete` is remembered: the agent, or the methodology, is
@@ -65,11 +63,11 @@ def episodes(
     """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
     answers were gathered into; main arm."""
     language, main = reading.language, reading.record.main
-    own = chosen(frame[READ], frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs))
-    answered = responded(own)
+    table = chosen(frame[READ], frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs))
+    answered = responded(table)
     known: dict[str, dict[str, AskedItem]] = {}
-    for one in asked:
-        known.setdefault(one.methodology, {})[one.item_id] = one
+    for item in asked:
+        known.setdefault(item.methodology, {})[item.item_id] = item
     for method, phase in dict.fromkeys(zip(answered["methodology"], answered["phase"], strict=True)):
         rows = chosen(answered, answered["methodology"].eq(method) & answered["phase"].eq(phase))
         run_id, done = str(rows["run_id"].iloc[0]), reading.stages.get((method, phase)) == "done"
@@ -78,12 +76,11 @@ def episodes(
             "sim_id": reading.record.sim_id, "run_id": run_id, "methodology": method, "phase": phase,
             "respondent": main.respondent, "model": main.model,
         }  # fmt: skip
-        here = own["methodology"].eq(method) & own["phase"].eq(phase)
-        planned_here = own.loc[here, ["participant", "status"]]
+        here = table["methodology"].eq(method) & table["phase"].eq(phase)
+        planned_here = table.loc[here, ["participant", "status"]]
         owing = _owing(reading, planned_here, method, phase, done=done)
-        last = opened(
-            chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last"))
-        )  # of a rating, the last revision
+        # of a rating, the last revision
+        last = opened(chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last")))
         for some in agents_at_a_time(last):
             names = dict(zip(some["participant"], some["agent_name"], strict=True))
             kinds = dict(zip(some["participant"], some["stakeholder_type"], strict=True))
@@ -99,16 +96,11 @@ def episodes(
         yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": behind,
                "complete": done}  # fmt: skip
         if done and phase == reading.methodology(method).phases[-1] and method in results:
-            for group in remembered(reading.methodology(method), results[method], language):
-                text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=group.text)
-                yield {"id": f"{at}/{group.id}", "kind": "aggregate", **where, "participant": None, "text": text,
+            presentation = evaluation(reading.methodology(method)).presentation
+            for name, said in read_results(method, presentation, results[method], language).remembered():
+                text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=said)
+                yield {"id": f"{at}/{name}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip
-
-
-def remembered(methodology: Methodology, found: Found, language: Language) -> Iterator[Remembered]:
-    """What answers were gathered into, in sentences."""
-    results = read_results(methodology.name, evaluation(methodology).presentation, found, language)
-    yield from (Remembered(*one) for one in results.remembered())
 
 
 def agents_at_a_time(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -127,12 +119,12 @@ def _owing(reading: RunReading, planned: pd.DataFrame, method: str, phase: str, 
     return set(planned.loc[planned["status"].eq("not_reached"), "participant"]) | undetermined(reading, method, phase)
 
 
-def stances(said: pd.DataFrame, items: Mapping[str, AskedItem], language: Language) -> dict[str, tuple[str, list[str]]]:
+def stances(rows: pd.DataFrame, items: Mapping[str, AskedItem], language: Language) -> dict[str, tuple[str, list[str]]]:
     """By participant: the clearest positions and the first own words, with the ids of those answers."""
-    closed: dict[str, list[tuple[float, int]]] = {who: [] for who in dict.fromkeys(said["participant"])}
+    closed: dict[str, list[tuple[float, int]]] = {who: [] for who in dict.fromkeys(rows["participant"])}
     spoken: dict[str, list[tuple[bool, int]]] = {who: [] for who in closed}
     whose, item, value, low, high, text = (
-        said[column].tolist() for column in ("participant", "item_id", "value", "scale_min", "scale_max", "text")
+        rows[column].tolist() for column in ("participant", "item_id", "value", "scale_min", "scale_max", "text")
     )
     for row, (who, given, least, most) in enumerate(zip(whose, value, low, high, strict=True)):
         if given == given and least == least:  # neither is missing
@@ -140,16 +132,16 @@ def stances(said: pd.DataFrame, items: Mapping[str, AskedItem], language: Langua
         if text[row]:
             spoken[who].append((given == given, row))
     words = in_language(WORDS, language)["voice"]
-    found = {}
+    by_agent = {}
     for who, positions in closed.items():
         clearest = [row for _, row in sorted(positions)[:POSITIONS]]
         voices = [row for _, row in sorted(spoken[who])[:VOICES]]
         told = [_position(items[item[row]], value[row], int(low[row]), int(high[row]), language) for row in clearest]
         told += [words.format(text=shortened(text[row])) for row in voices]
         if told:
-            found[who] = (" ".join(told), [*clearest, *voices])
-    names = iter(ids(said.iloc[[row for _, rows in found.values() for row in rows]]))
-    return {who: (told, [next(names) for _ in rows]) for who, (told, rows) in found.items()}
+            by_agent[who] = (" ".join(told), [*clearest, *voices])
+    names = iter(ids(rows.iloc[[row for _, places in by_agent.values() for row in places]]))
+    return {who: (told, [next(names) for _ in places]) for who, (told, places) in by_agent.items()}
 
 
 def _position(item: AskedItem, value: float, low: int, high: int, language: Language) -> str:
@@ -161,12 +153,12 @@ def _position(item: AskedItem, value: float, low: int, high: int, language: Lang
 
 
 def overall(
-    said: pd.DataFrame, items: Mapping[str, AskedItem], planned: int, language: Language
+    answers: pd.DataFrame, items: Mapping[str, AskedItem], planned: int, language: Language
 ) -> tuple[str, list[str]]:
     """How many answered, and the items of the highest and the lowest mean, in shares of their scales."""
     words = in_language(WORDS, language)
-    parts = [words["answered"].format(n=said["participant"].nunique(), total=planned)]
-    closed = chosen(said, said["value"].notna() & said["scale_min"].notna())
+    parts = [words["answered"].format(n=answers["participant"].nunique(), total=planned)]
+    closed = chosen(answers, answers["value"].notna() & answers["scale_min"].notna())
     low, high = closed["scale_min"], closed["scale_max"]
     means = ((closed["value"] - low) / (high - low)).groupby(closed["item_id"]).mean().sort_values(kind="stable")
     named = dict.fromkeys([means.index[-1], means.index[0]]) if len(means) else {}
@@ -175,7 +167,7 @@ def overall(
         value = number(float(rows["value"].mean()), language)
         scale = {"low": int(rows["scale_min"].iloc[0]), "high": int(rows["scale_max"].iloc[0])}
         parts.append(words[word].format(wording=items[str(item)].text(language), value=value, n=len(rows), **scale))
-    rests = closed[closed["item_id"].isin(list(named))] if named else said
+    rests = closed[closed["item_id"].isin(list(named))] if named else answers
     return "; ".join(parts) + ".", list(ids(rests.iloc[:AGGREGATE_ANSWERS]))
 
 
@@ -195,8 +187,7 @@ VALIDATED = 20_000
 
 
 def validate(frame: pd.DataFrame) -> None:
-    """Raises ValueError naming the row and column where the table is not what ResponseRow says, or a key stands
-    twice."""
+    """Raises ValueError naming the row and column where the table is not as ResponseRow says, or has a key twice."""
     keys = ["run_id", "methodology", "phase", *ANSWER]
     doubled = pd.Series(numbered(frame, keys)).duplicated().to_numpy()
     if doubled.any():
@@ -217,14 +208,13 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    files = data_files(
-        reading, frame, material.asked, material.found.agents, declared(reading, material.asked, material.found), "long"
-    )
+    results = declared(reading, material.asked, material.found)
+    files = data_files(reading, frame, material.asked, material.found.agents, results, "long")
     book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
-        said = episodes(reading, material.frame, material.asked, material.found.results)
-        write_jsonl(exports / "episodes.jsonl", said)
+        told = episodes(reading, material.frame, material.asked, material.found.results)
+        write_jsonl(exports / "episodes.jsonl", told)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / narrative.FILE, material.prose.as_json())
     write_json(folder / "associations.json", material.found.analyses[ACROSS].as_json(BETWEEN))
@@ -239,11 +229,11 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
         write_jsonl(folder / "audit.jsonl", spoken)
 
 
-def declared(reading: RunReading, asked: Sequence[AskedItem], found: Findings) -> Mapping[str, Results]:
+def declared(reading: RunReading, asked: Sequence[AskedItem], findings: Findings) -> Mapping[str, Results]:
     """Results of methodologies that declare their tables."""
     titles = {name: tell(reading.methodology(name).title, reading.language) for name in reading.record.methods}
     names = names_of(reading, tuple(asked), titles)
-    return results_of(evaluations(reading.record.methods), found.analyses, names, reading.language)
+    return results_of(evaluations(reading.record.methods), findings.analyses, names, reading.language)
 
 
 def export_files(
@@ -259,11 +249,11 @@ def export_files(
     """
     with open_run(folder, language, by=by) as reading:
         frame = responses(reading, plain=True)
-        found = find(reading, frame, partial=partial)
+        findings = find(reading, frame, partial=partial)
         frame = frame.drop(columns=list(PLAIN))
         validate(frame)
         asked = items(reading, frame)
-        files = data_files(reading, frame, asked, found.agents, declared(reading, asked, found), layout)
+        files = data_files(reading, frame, asked, findings.agents, declared(reading, asked, findings), layout)
         return write_package(to, reading, asked, files, formats, bom=bom)
 
 
@@ -271,24 +261,22 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
     return reading.interviews / phase / methodology / reading.run
 
 
-def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, found: Findings) -> None:
-    """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not
-    repeated."""
-    folder, findings = stage_folder(reading, methodology, phase), found.results.get(methodology)
-    if findings is not None:
-        if methodology in found.analyses:
-            findings = WholeResults(findings, found.analyses[methodology].tables)
-        own = chosen(
+def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Findings) -> None:
+    """The methodology's own files of this phase, and the audit of its calls. Without rows of an earlier run."""
+    folder, results = stage_folder(reading, methodology, phase), findings.results.get(methodology)
+    if results is not None:
+        if methodology in findings.analyses:
+            results = WholeResults(results, findings.analyses[methodology].tables)
+        rows = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
         files = evaluation(reading.methodology(methodology)).files
-        write_files(folder, files(findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
+        write_files(folder, files(results, rows.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 
 def audit(reading: RunReading, methodology: str, phase: str) -> Iterator[dict[str, Any]]:
-    """Every request: who was asked what by which model, what came back, what it cost. A system prompt is spelt out
-    once."""
+    """Every request: who was asked what by which model, what came back, what it cost. Each system prompt once."""
     spelt: set[str] = set()
     for call in reading.calls(methodology, phase):
         system = call.pop("system")
@@ -300,9 +288,8 @@ def audit(reading: RunReading, methodology: str, phase: str) -> Iterator[dict[st
 
 
 def reached(reading: RunReading, methodology: str, phase: str, frame: pd.DataFrame) -> bool:
-    """Whether there is anything to write about this stage. What was taken over has its files with the run that
-    asked."""
+    """Whether there is anything to write about this stage. What was taken over has its files there."""
     if methodology in reading.record.carried:
         return False
-    own = frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
-    return (methodology, phase) in reading.stages or bool((own & frame["status"].ne("not_reached")).any())
+    these = frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
+    return (methodology, phase) in reading.stages or bool((these & frame["status"].ne("not_reached")).any())

@@ -83,17 +83,15 @@ class CsvWriter(FileWriter):
 
     def add(self, file: DataFile) -> dict[str, JsonValue]:
         path = self.folder / f"{file.path}.csv"
-        plain = {
-            one.name: _plain(file.frame[one.name], one) for one in file.variables if one.type in (*AS_JSON, "boolean")
-        }
+        plain = {c.name: _plain(file.frame[c.name], c) for c in file.variables if c.type in (*AS_JSON, "boolean")}
         write_csv(path, file.frame.assign(**plain) if plain else file.frame, bom=self.bom)
         self.paths.append(path)
         return self._described(file)
 
 
-def _plain(values: pd.Series[Any], one: Variable) -> pd.Series[Any]:
+def _plain(values: pd.Series[Any], column: Variable) -> pd.Series[Any]:
     """Lists as JSON, flags as words that may be missing."""
-    if one.type in AS_JSON:
+    if column.type in AS_JSON:
         return values.map(_listed).astype(object)
     return values.map({True: "true", False: "false"}).astype(object)
 
@@ -109,8 +107,7 @@ def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 class ParquetWriter(FileWriter):
-    """Types as declared, lists as JSON; what a column is called and means stands in its field's metadata (label,
-    description)."""
+    """Types as declared, lists as JSON; what a column is called and means stands in its field's metadata."""
 
     format = "parquet"
     mediatype = "application/vnd.apache.parquet"
@@ -120,17 +117,17 @@ class ParquetWriter(FileWriter):
         from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema  # noqa: PLC0415
 
         kinds = {"integer": DataType.int64(), "number": DataType.float64(), "boolean": DataType.bool()}
-        types = [kinds.get(one.type, DataType.string()) for one in file.variables]
+        types = [kinds.get(column.type, DataType.string()) for column in file.variables]
         fields = [
-            Field(one.name, kind, metadata={"label": one.label, "description": one.means or one.label}, nullable=True)
-            for one, kind in zip(file.variables, types, strict=True)
+            Field(c.name, kind, metadata={"label": c.label, "description": c.means or c.label}, nullable=True)
+            for c, kind in zip(file.variables, types, strict=True)
         ]
         schema = Schema(fields, metadata={"title": file.title, "description": file.means})
 
         def batches() -> Iterator[RecordBatch]:
             for piece in _pieces(file.frame):
                 columns = [
-                    Array(_values(piece[one.name], one), kind) for one, kind in zip(file.variables, types, strict=True)
+                    Array(_values(piece[c.name], c), kind) for c, kind in zip(file.variables, types, strict=True)
                 ]
                 yield RecordBatch.from_arrays(columns, schema=schema)
 
@@ -139,15 +136,15 @@ class ParquetWriter(FileWriter):
         return self._described(file)
 
 
-def _values(values: pd.Series[Any], one: Variable) -> list[Any]:
+def _values(values: pd.Series[Any], column: Variable) -> list[Any]:
     """Of any type but lists, which are JSON; None where there is none."""
-    if one.type in AS_JSON:
+    if column.type in AS_JSON:
         return [_listed(value) for value in values]
-    if one.type == "string":
+    if column.type == "string":
         return [value or None for value in _texts(values)]
-    if one.type == "number":
+    if column.type == "number":
         return [None if value != value else value for value in values.to_numpy(dtype=float, na_value=np.nan).tolist()]
-    exact = values.astype("Int64") if one.type == "integer" else values.astype("boolean")
+    exact = values.astype("Int64") if column.type == "integer" else values.astype("boolean")
     return list(exact.astype(object).where(exact.notna(), None))
 
 
@@ -175,26 +172,23 @@ class SavWriter(FileWriter):
         options: dict[str, dict[str, Any]] = {name: {} for name in ("labels", "values", "missing", "measure", "format")}
         described = self._described(file)
         entries = cast("dict[str, Any]", described["schema"])["fields"]
-        for one, entry in zip(file.variables, entries, strict=True):
-            name = plain_name(one.name, taken)
-            reasons = file.reasons.get(one.name)
-            columns[name], words = self._coded(file.frame[one.name], one, reasons, codes)
-            options["labels"][name] = _within(one.label, 255)
-            numeric = one.type in ("integer", "number")
-            options["measure"][name] = "ordinal" if one.ordered else "scale" if numeric and not words else "nominal"
-            if one.type == "number":
-                options["format"][name] = f"F10.{2 if one.digits is None else one.digits}"
-            elif one.type in ("integer", "boolean") or one.levels:
+        for column, entry in zip(file.variables, entries, strict=True):
+            name = plain_name(column.name, taken)
+            reasons = file.reasons.get(column.name)
+            columns[name], words = self._coded(file.frame[column.name], column, reasons, codes)
+            options["labels"][name] = _within(column.label, 255)
+            numeric = column.type in ("integer", "number")
+            options["measure"][name] = "ordinal" if column.ordered else "scale" if numeric and not words else "nominal"
+            if column.type == "number":
+                options["format"][name] = f"F10.{2 if column.digits is None else column.digits}"
+            elif column.type in ("integer", "boolean") or column.levels:
                 options["format"][name] = "F8.0"
-            if reasons is not None and one.type == "number":
-                words = {
-                    **words,
-                    **{code: tell(STATUS_MEANINGS[status], self.language) for status, code in codes.items()},
-                }
+            if reasons is not None and column.type == "number":
+                words |= {code: tell(STATUS_MEANINGS[status], self.language) for status, code in codes.items()}
                 options["missing"][name] = [{"lo": min(codes.values()), "hi": max(codes.values())}]
             if words:
-                options["values"][name] = {value: _within(said, 120) for value, said in words.items()}
-            fields.append(self._field(dict(entry), name, one, words, codes if name in options["missing"] else {}))
+                options["values"][name] = {value: _within(word, 120) for value, word in words.items()}
+            fields.append(self._field(dict(entry), name, column, words, codes if name in options["missing"] else {}))
         frame = pd.DataFrame(columns, copy=False)
         with self._written(self.folder / f"{file.path}.sav") as draft:
             pyreadstat.write_sav(
@@ -202,7 +196,7 @@ class SavWriter(FileWriter):
                 variable_value_labels=options["values"], missing_ranges=options["missing"],
                 variable_measure=options["measure"], variable_format=options["format"],
             )  # fmt: skip
-        renamed = dict(zip((one.name for one in file.variables), columns, strict=True))
+        renamed = dict(zip((column.name for column in file.variables), columns, strict=True))
         schema: dict[str, Any] = {"fields": fields, "missingValues": [""]}
         if file.key:
             schema["primaryKey"] = [renamed[name] for name in file.key]
@@ -211,62 +205,57 @@ class SavWriter(FileWriter):
     @staticmethod
     def _missing_codes(file: DataFile) -> dict[str, int]:
         """-99 and upwards, or further from 0 where an answer lies there."""
-        lowest = min(
-            (float(np.nanmin(file.frame[name])) for name in file.reasons if _has_numbers(file.frame, name)), default=0.0
-        )
+        answers = (file.frame[name] for name in file.reasons)
+        numbers = [values for values in answers if pd.api.types.is_numeric_dtype(values) and values.notna().any()]
+        lowest = min((float(np.nanmin(values)) for values in numbers), default=0.0)
         base = 99
         while lowest <= -base + len(MISSING):
             base = base * 10 + 9
         return {status: -base + place for place, status in enumerate(reversed(MISSING))}
 
     def _coded(
-        self, values: pd.Series[Any], one: Variable, reasons: pd.Series[Any] | None, codes: Mapping[str, int]
+        self, values: pd.Series[Any], column: Variable, reasons: pd.Series[Any] | None, codes: Mapping[str, int]
     ) -> tuple[Any, dict[Any, str]]:
         """The column as SPSS holds it, and words of its values."""
-        if one.levels and one.type == "string":
-            places = {level: float(place) for place, level in enumerate(one.levels, 1)}
-            words: dict[Any, str] = {place: one.levels[level] for level, place in places.items()}
+        if column.levels and column.type == "string":
+            places = {level: float(place) for place, level in enumerate(column.levels, 1)}
+            words: dict[Any, str] = {place: column.levels[level] for level, place in places.items()}
             return values.astype(object).map(places).to_numpy(dtype=float), words
-        if one.type == "boolean":
-            return values.to_numpy(dtype=float, na_value=np.nan), {
-                place: tell(word, self.language) for place, word in YES_NO.items()
-            }
-        if one.type in ("integer", "number"):
+        if column.type == "boolean":
+            yes_no = {place: tell(word, self.language) for place, word in YES_NO.items()}
+            return values.to_numpy(dtype=float, na_value=np.nan), yes_no
+        if column.type in ("integer", "number"):
             numbers = values.to_numpy(dtype=float, na_value=np.nan)
             if reasons is not None:
                 why = reasons.astype(object).map(codes).to_numpy(dtype=float)
                 numbers = np.where(np.isnan(numbers), why, numbers)
-            return numbers, dict(one.names)
-        if one.type in AS_JSON:
+            return numbers, dict(column.names)
+        if column.type in AS_JSON:
             values = values.map(_listed)
-        return _cut(values, self.LONGEST), {str(value): said for value, said in one.names.items()}
+        return _cut(values, self.LONGEST), {str(value): word for value, word in column.names.items()}
 
     @staticmethod
     def _field(
-        entry: dict[str, JsonValue], name: str, one: Variable, words: Mapping[Any, str], codes: Mapping[str, int]
+        entry: dict[str, JsonValue], name: str, column: Variable, words: Mapping[Any, str], codes: Mapping[str, int]
     ) -> dict[str, JsonValue]:
         """As it stands in this file: codes are numbers, flags are 0 and 1, lists are texts."""
         entry["name"] = name
-        if one.levels or one.type == "boolean":
+        if column.levels or column.type == "boolean":
             entry["type"] = "integer"
             entry.pop("constraints", None)
-        elif one.type in AS_JSON:
+        elif column.type in AS_JSON:
             entry["type"] = "string"
         if words:
             coded = [value for value in words if value not in codes.values()]
             entry["categories"] = [
                 {"value": int(value) if isinstance(value, float) else value, "label": words[value]} for value in coded
             ]
-        if one.levels:
-            entry["codes"] = list(one.levels)
+        if column.levels:
+            entry["codes"] = list(column.levels)
         if codes:
             entry["missingValues"] = ["", *(str(code) for code in codes.values())]
             entry["missingLabels"] = {str(code): status for status, code in codes.items()}
         return entry
-
-
-def _has_numbers(frame: pd.DataFrame, name: str) -> bool:
-    return pd.api.types.is_numeric_dtype(frame[name]) and bool(frame[name].notna().any())
 
 
 def _cut(values: pd.Series[Any], most: int) -> pd.Categorical[Any]:
@@ -274,13 +263,11 @@ def _cut(values: pd.Series[Any], most: int) -> pd.Categorical[Any]:
     if isinstance(values.dtype, pd.CategoricalDtype):
         codes, known = values.cat.codes.to_numpy(), [str(each) for each in values.cat.categories]
     else:
-        codes, found = pd.factorize(np.array(_texts(values), dtype=object))
-        known = found.tolist()
+        codes, uniques = pd.factorize(np.array(_texts(values), dtype=object))
+        known = uniques.tolist()
     texts, merged = pd.factorize(np.array([_within(visible(text), most) for text in known] or [""], dtype=object))
     places = np.where(codes < 0, -1, texts[codes]).astype(np.min_scalar_type(-len(merged) - 1))
-    return pd.Categorical.from_codes(
-        places, pd.Index(merged, dtype=object)
-    )  # as str each row would have a text of its own
+    return pd.Categorical.from_codes(places, pd.Index(merged, dtype=object))  # as str each row would have its own text
 
 
 def _within(text: str, most: int) -> str:
@@ -319,29 +306,26 @@ class XlsxWriter(FileWriter):
         sheet = self._sheet_named(file.name)
         empty = WriteOnlyCell(sheet)  # at the end of a row, which some readers would find short
         empty.number_format = "@"  # without one it is not written
-        self._head(sheet, [one.name for one in file.variables], [one.label for one in file.variables])
+        self._head(sheet, [column.name for column in file.variables], [column.label for column in file.variables])
         for piece in _pieces(file.frame):
-            columns = [self._cells(sheet, piece[one.name], one) for one in file.variables]
+            columns = [self._cells(sheet, piece[column.name], column) for column in file.variables]
             for row in zip(*columns, strict=True):
                 sheet.append((*row[:-1], empty) if row[-1] is None else row)
-        for one in file.variables:
-            values = "; ".join(f"{value} = {word}" for value, word in {**one.levels, **one.names}.items())
-            self._codebook.append([sheet.title, one.name, one.label, one.means or one.label, one.type, values])
-        dialect: JsonValue = {
-            "sheetName": sheet.title,
-            "excel": {"sheet": sheet.title},
-        }  # the second is what frictionless 5 reads
+        for c in file.variables:
+            values = "; ".join(f"{value} = {word}" for value, word in {**c.levels, **c.names}.items())
+            self._codebook.append([sheet.title, c.name, c.label, c.means or c.label, c.type, values])
+        # the second is what frictionless 5 reads
+        dialect: JsonValue = {"sheetName": sheet.title, "excel": {"sheet": sheet.title}}
         described = {**self._described(file), "path": f"{self.name}.xlsx", "dialect": dialect}
         return {key: value for key, value in described.items() if key != "encoding"}
 
     def close(self) -> None:
-        said = (N_("sheet"), N_("column"), N_("label"), N_("meaning"), N_("type"), N_("values"))
+        heads = (N_("sheet"), N_("column"), N_("label"), N_("meaning"), N_("type"), N_("values"))
         sheet = self._book.worksheets[0]
-        self._head(
-            sheet, [tell(one, self.language) for one in said], ["x" * width for width in (18, 24, 40, 60, 8, 60)]
-        )
+        widths = ["x" * width for width in (18, 24, 40, 60, 8, 60)]
+        self._head(sheet, [tell(head, self.language) for head in heads], widths)
         for row in self._codebook:
-            sheet.append([self._text(sheet, one) for one in row])
+            sheet.append([self._text(sheet, cell) for cell in row])
         with self._written(self.folder / f"{self.name}.xlsx") as draft:
             self._book.save(draft)
 
@@ -373,19 +357,14 @@ class XlsxWriter(FileWriter):
             head.append(cell)
         sheet.append(head)
 
-    def _cells(self, sheet: Any, values: pd.Series[Any], one: Variable) -> Iterable[Any]:
-        if one.type in AS_JSON:
+    def _cells(self, sheet: Any, values: pd.Series[Any], column: Variable) -> Iterable[Any]:
+        if column.type in AS_JSON:
             values = values.map(_listed)
-        if one.type in ("string", *AS_JSON):
+        if column.type in ("string", *AS_JSON):
             texts = _texts(values)
             known = {text: self._text(sheet, text) if text else None for text in set(texts)}
             return [known[text] for text in texts]
-        if one.type == "number":
-            return [
-                None if value != value else value for value in values.to_numpy(dtype=float, na_value=np.nan).tolist()
-            ]
-        exact = values.astype("Int64") if one.type == "integer" else values.astype("boolean")
-        return exact.astype(object).where(exact.notna(), None).tolist()
+        return _values(values, column)
 
     def _text(self, sheet: Any, text: str) -> Any:
         """As a cell of text; one that would run as a formula once somebody edits it is marked as quoted."""
@@ -401,7 +380,9 @@ class XlsxWriter(FileWriter):
         return cell
 
 
-WRITERS: Mapping[str, type[FileWriter]] = {one.format: one for one in (CsvWriter, ParquetWriter, SavWriter, XlsxWriter)}
+WRITERS: Mapping[str, type[FileWriter]] = {
+    "csv": CsvWriter, "parquet": ParquetWriter, "sav": SavWriter, "xlsx": XlsxWriter
+}  # fmt: skip
 
 
 PACKAGE = "datapackage.json"
@@ -414,8 +395,7 @@ def write_package(
     formats: Iterable[FileFormat], *,
     bom: bool = False,
 ) -> list[Path]:  # fmt: skip
-    """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left
-    goes."""
+    """Every file in every format, each in a folder of its own with its Data Package; what an earlier one left goes."""
     writers = [WRITERS[each](folder / each, reading.run, reading.language, bom=bom) for each in dict.fromkeys(formats)]
     resources: list[list[Mapping[str, JsonValue]]] = [[] for _ in writers]
     try:
@@ -466,5 +446,5 @@ def remove_package(folder: Path) -> None:
 def _described_in(path: Path) -> set[Path]:
     """Files of a package; none below another folder."""
     resources = read_result(path).get("resources", [])
-    named = {path.parent / str(one.get("path", "")) for one in resources if isinstance(one, dict)}
-    return {one for one in named if ".." not in one.parts and one.is_file()}
+    named = {path.parent / str(entry.get("path", "")) for entry in resources if isinstance(entry, dict)}
+    return {file for file in named if ".." not in file.parts and file.is_file()}

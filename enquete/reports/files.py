@@ -125,18 +125,18 @@ def data_files(
     if layout != "wide":
         yield answers_file(reading, frame, frame.columns, known)
     for name in reading.record.methods:
-        own = frame["methodology"].eq(name).to_numpy()
+        rows = frame["methodology"].eq(name).to_numpy()
         title = tell(reading.methodology(name).title, language)
-        if own.any() and layout == "both" and not own.all():
-            columns = [
-                one for one in frame if one in COLUMNS or one in reading.methodology(name).procedure.answer_columns
-            ]
+        if rows.any() and layout == "both" and not rows.all():
+            own = reading.methodology(name).procedure.answer_columns
+            columns = [column for column in frame if column in COLUMNS or column in own]
             yield replace(  # not "answers", which a methodology's own table may be called
-                answers_file(reading, frame.loc[own, columns], columns, known), name=f"{name}.long",
+                answers_file(reading, frame.loc[rows, columns], columns, known), name=f"{name}.long",
                 title=tell(N_("{methodology}: answers"), language).format(methodology=title),
             )  # fmt: skip
-        if own.any() and layout != "long":
-            yield from wide_files(name, title, frame[own], [one for one in asked if one.methodology == name], language)
+        if rows.any() and layout != "long":
+            items = [item for item in asked if item.methodology == name]
+            yield from wide_files(name, title, frame[rows], items, language)
         if name in results:
             yield from declared_files(results[name], title, known)
 
@@ -170,7 +170,7 @@ def answer_variable(reading: RunReading, name: str) -> Variable:
     told = COLUMN_MEANINGS.get(name)
     if name not in ResponseRow.model_fields:
         owners = ", ".join(
-            one for one in reading.record.methods if name in reading.methodology(one).procedure.answer_columns
+            method for method in reading.record.methods if name in reading.methodology(method).procedure.answer_columns
         )
         means = tell(told or OWN_COLUMN, reading.language).format(methods=owners)
         return Variable(name=name, label=name, means=means)
@@ -178,7 +178,9 @@ def answer_variable(reading: RunReading, name: str) -> Variable:
     parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     levels: dict[str, str] = {}
     if get_origin(annotation) is Literal:
-        levels = {one: tell(STATUS_MEANINGS.get(one, one), reading.language) for one in get_args(annotation) if one}
+        levels = {
+            code: tell(STATUS_MEANINGS.get(code, code), reading.language) for code in get_args(annotation) if code
+        }
     names = {"stakeholder_type": reading.type_names, "content": in_language(CONTENT_MEANINGS, reading.language)}
     kind = "string" if levels else ROW_TYPES[parts[0]]
     lowest, highest = (0, 1) if name == "confidence" else (None, None)
@@ -199,7 +201,7 @@ def wide_files(
     methodology: str, title: str, rows: pd.DataFrame, asked: Sequence[AskedItem], language: Language
 ) -> Iterator[DataFile]:
     """Participants × items, a file for every phase and round."""
-    by_id = {one.item_id: one for one in asked}
+    by_id = {item.item_id: item for item in asked}
     where, starts = _numbered(rows, ("phase", "round"))
     for place, start in enumerate(starts):
         phase, number = str(rows["phase"].iloc[start]), int(rows["round"].iloc[start])
@@ -218,24 +220,24 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, AskedIt
     bounds = np.searchsorted(what[order], np.arange(len(heads) + 1))
     taken: set[str] = set(WHO)
     columns: dict[str, Any] = {
-        one: people[one].to_numpy() for one in WHO if one != "session" or people[one].ne("").any()
+        column: people[column].to_numpy() for column in WHO if column != "session" or people[column].ne("").any()
     }
-    variables = [Variable(name=one, label=one, means=tell(COLUMN_MEANINGS[one], language)) for one in columns]
+    variables = [Variable(name=name, label=name, means=tell(COLUMN_MEANINGS[name], language)) for name in columns]
     reasons: dict[str, pd.Series[Any]] = {}
     for place, (item, turn) in enumerate(heads):
-        own = order[bounds[place] : bounds[place + 1]]
-        one = asked.get(item) or AskedItem("", item, "")
+        at = order[bounds[place] : bounds[place + 1]]
+        question = asked.get(item) or AskedItem("", item, "")
         stem = plain_name(f"{item}_turn{turn}" if turns else item, taken)
-        answers = rows.iloc[own]
-        for variable, values in _cells(stem, one, answers, taken, language):
+        answers = rows.iloc[at]
+        for variable, values in _cells(stem, question, answers, taken, language):
             filled = np.full(len(people), np.nan) if variable.type == "number" else np.full(len(people), None)
-            filled[who[own]] = values
+            filled[who[at]] = values
             columns[variable.name] = filled
             variables.append(replace(variable, about={"item_id": item, **({"turn": int(turn)} if turns else {})}))
         why = np.full(len(people), None, dtype=object)
-        why[who[own]] = answers["status"].to_numpy()
+        why[who[at]] = answers["status"].to_numpy()
         reasons[stem] = pd.Series(pd.Categorical(why, categories=list(STATUS_MEANINGS)))
-    key = tuple(one for one in ("arm", "session", "participant") if one in columns)
+    key = tuple(column for column in ("arm", "session", "participant") if column in columns)
     return DataFile(
         name=name, title=title, frame=pd.DataFrame(columns, copy=False), variables=variables, key=key,
         means=tell(WIDE, language), reasons=reasons,
@@ -243,28 +245,26 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, AskedIt
 
 
 def _cells(
-    stem: str, one: AskedItem, answers: pd.DataFrame, taken: set[str], language: Language
+    stem: str, item: AskedItem, answers: pd.DataFrame, taken: set[str], language: Language
 ) -> Iterator[tuple[Variable, Any]]:
     """The answer to an item; with the reason for it and how confident it is, where these were asked for."""
-    label = one.text(language)
-    said = one.labels.get(language) or next(iter(one.labels.values()), {})
+    label = item.text(language)
+    labels = item.labels.get(language) or next(iter(item.labels.values()), {})
     valued = answers["value"].notna().any()
-    if one.scale_min is not None or one.kind in ("scale", "number") or (not one.kind and valued):
-        points = {float(value): text for value, text in said.items() if _is_number(value)}
-        own = Variable(
-            name=stem, label=label, type="number", names=points, ordered=one.scale_min is not None,
-            lowest=one.scale_min,
-            highest=one.scale_max,
-            means=f"{label} ({tell(N_('reverse-keyed, as answered'), language)})" if one.reverse_keyed else "",
+    if item.scale_min is not None or item.kind in ("scale", "number") or (not item.kind and valued):
+        points = {float(value): text for value, text in labels.items() if _is_number(value)}
+        variable = Variable(
+            name=stem, label=label, type="number", names=points, ordered=item.scale_min is not None,
+            lowest=item.scale_min,
+            highest=item.scale_max,
+            means=f"{label} ({tell(N_('reverse-keyed, as answered'), language)})" if item.reverse_keyed else "",
         )  # fmt: skip
-        yield own, answers["value"].to_numpy(dtype=float)
-    elif one.kind not in ("", "text") or answers["choice"].ne("").any():
-        levels = {
-            **said,
-            **{str(value): str(value) for value in answers["choice"].unique() if value and value not in said},
-        }
-        own = Variable(name=stem, label=label, levels=levels if one.kind == "choice" else {})
-        yield own, answers["choice"].to_numpy(dtype=object)
+        yield variable, answers["value"].to_numpy(dtype=float)
+    elif item.kind not in ("", "text") or answers["choice"].ne("").any():
+        others = {str(value): str(value) for value in answers["choice"].unique() if value and value not in labels}
+        levels = {**labels, **others}
+        variable = Variable(name=stem, label=label, levels=levels if item.kind == "choice" else {})
+        yield variable, answers["choice"].to_numpy(dtype=object)
     else:
         yield Variable(name=stem, label=label), answers["text"].to_numpy(dtype=object)
         return
@@ -279,8 +279,8 @@ def _cells(
 
 def _numbered(rows: pd.DataFrame, keys: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Of each row the number of what it has in these columns, and where each of these first comes."""
-    found = rows.groupby(list(keys), sort=False, observed=True, dropna=False).ngroup().to_numpy()
-    return found, np.unique(found, return_index=True)[1]
+    numbers = rows.groupby(list(keys), sort=False, observed=True, dropna=False).ngroup().to_numpy()
+    return numbers, np.unique(numbers, return_index=True)[1]
 
 
 def _is_number(value: str) -> bool:
@@ -304,7 +304,7 @@ def plain_name(wanted: str, taken: set[str]) -> str:
     name = name if name[0].isalpha() else f"v{name}"
     name = f"{name}_" if name.lower() in RESERVED else name
     name = name.encode()[:LONGEST_NAME].decode(errors="ignore")
-    known, made, number = {one.lower() for one in taken}, name, 1
+    known, made, number = {other.lower() for other in taken}, name, 1
     while made.lower() in known:
         number += 1
         made = f"{name[: LONGEST_NAME - 8]}_{number}"
@@ -330,19 +330,18 @@ def agents_file(agents: AgentTable, reading: RunReading) -> DataFile:
     frame = agents.table.reset_index(names="participant")
     made = []
     for name in map(str, frame):
-        own = next((one for one in agents.columns if one.column == name), None)
+        agent_column = next((column for column in agents.columns if column.column == name), None)
         if name in AGENT_COLUMNS:
             kind, means = AGENT_COLUMNS[name]
             names = reading.type_names if name == "stakeholder_type" else {}
             made.append(Variable(name=name, label=tell(means, language), type=kind, names=dict(names)))
-        elif own is not None:
-            made.append(Variable(name=name, label=own.name, type=_type_of(frame[name])))
+        elif agent_column is not None:
+            made.append(Variable(name=name, label=agent_column.name, type=_type_of(frame[name])))
         else:
             means = tell(N_("column of the personas file"), language)
             made.append(Variable(name=name, label=name, means=means, type=_type_of(frame[name])))
-    return DataFile(
-        name="agents", title=tell(N_("Agents"), language), frame=frame, variables=made, key=("participant",)
-    )
+    title = tell(N_("Agents"), language)
+    return DataFile(name="agents", title=title, frame=frame, variables=made, key=("participant",))
 
 
 def _type_of(values: pd.Series[Any]) -> Type:
@@ -368,20 +367,15 @@ ITEM_COLUMNS: Mapping[str, tuple[Type, str]] = {
 def items_file(asked: Sequence[AskedItem], language: Language) -> DataFile:
     """A row an item, in the run's language; all languages and labels are in the codebook."""
     rows = [
-        {name: one.text(language) if name == "wording" else getattr(one, name) for name in ITEM_COLUMNS}
-        for one in asked
+        {name: item.text(language) if name == "wording" else getattr(item, name) for name in ITEM_COLUMNS}
+        for item in asked
     ]
     frame = pd.DataFrame(rows, columns=list(ITEM_COLUMNS)).astype({"scale_min": "Int64", "scale_max": "Int64"})
     variables = [
         Variable(name=name, label=tell(means, language), type=kind) for name, (kind, means) in ITEM_COLUMNS.items()
     ]
-    return DataFile(
-        name="items",
-        title=tell(N_("Items"), language),
-        frame=frame,
-        variables=variables,
-        key=("methodology", "item_id"),
-    )
+    key = ("methodology", "item_id")
+    return DataFile(name="items", title=tell(N_("Items"), language), frame=frame, variables=variables, key=key)
 
 
 # --- declared tables --------------------------------------------------------------------------------------------------
@@ -390,12 +384,12 @@ def items_file(asked: Sequence[AskedItem], language: Language) -> DataFile:
 def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Iterator[DataFile]:
     """Tables that are declared as files, and facts in one row; those without rows are left out."""
     name, frames = results.methodology, results.analysis.tables
-    facts = [one for one in results.presentation.facts.values() if one.stored]
+    facts = [fact for fact in results.presentation.facts.values() if fact.stored]
     if facts:
-        row = pd.DataFrame({one.name: pd.Series([results.facts.get(one.name)], dtype=object) for one in facts})
+        row = pd.DataFrame({fact.name: pd.Series([results.facts.get(fact.name)], dtype=object) for fact in facts})
         yield DataFile(
             name=f"{name}.facts", title=f"{title}: {tell(N_('single facts'), results.language)}", frame=row,
-            variables=[_variable(results, one, row[one.name]) for one in facts], key=(),
+            variables=[_variable(results, fact, row[fact.name]) for fact in facts], key=(),
         )  # fmt: skip
     for table in results.presentation.tables.values():
         frame = frames[table.name]
@@ -403,7 +397,7 @@ def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Itera
             yield DataFile(
                 name=f"{name}.{table.name}", title=f"{title}: {_told(results, table.title)}", frame=frame,
                 key=table.key, means=_told(results, table.note) if table.note else "",
-                variables=[_variable(results, one, frame[one.name], table.stored) for one in table.stored],
+                variables=[_variable(results, column, frame[column.name], table.stored) for column in table.stored],
                 references=list(_references(results, table, agents)),
             )  # fmt: skip
 
@@ -413,9 +407,9 @@ def _variable(results: Results, column: Column, values: pd.Series[Any], others: 
     names: dict[Any, str] = {}
     single = replace(column, format="code" if column.levels else "reference") if column.format == "list" else column
     if column.levels is not None:
-        levels = {one: results.cell(single, {column.name: one}) for one in column.levels}
+        levels = {level: results.cell(single, {column.name: level}) for level in column.levels}
     elif column.to in ("group", "dimension", "methodology") and column.format != "list":
-        names = {str(one): results.cell(column, {column.name: one}) for one in values.dropna().unique()}
+        names = {str(value): results.cell(column, {column.name: value}) for value in values.dropna().unique()}
     kind = TYPES.get(column.format, "string")
     lowest, highest = (0, 1) if column.format == "p" else (None, None)
     return Variable(
@@ -429,7 +423,7 @@ def _variable(results: Results, column: Column, values: pd.Series[Any], others: 
 def _told(results: Results, says: str, columns: Iterable[Column] = ()) -> str:
     """Labels and notes may name facts; a label whose values are told apart by a key, that column: “desirability of
     (scenario)”."""
-    others = {one.name: f"({tell(one.label, results.language)})" for one in columns if "{" not in one.label}
+    others = {column.name: f"({tell(column.label, results.language)})" for column in columns if "{" not in column.label}
     return results.fill(says, {**others, **results.facts}, results.presentation.facts, markdown=False)
 
 
@@ -454,13 +448,14 @@ def _references(results: Results, table: Table, agents: pd.Index[Any]) -> Iterat
 
 def resource(file: DataFile, path: str) -> dict[str, JsonValue]:
     """A file as a Data Package describes it. The format adds what is its own."""
-    schema: dict[str, JsonValue] = {"fields": [_field(file, one) for one in file.variables], "missingValues": [""]}
+    fields: list[JsonValue] = [_field(file, column) for column in file.variables]
+    schema: dict[str, JsonValue] = {"fields": fields, "missingValues": [""]}
     if file.key:
         schema["primaryKey"] = list(file.key)
     if file.references:
         schema["foreignKeys"] = [
-            {"fields": list(one.columns), "reference": {"resource": one.file, "fields": list(one.targets)}}
-            for one in file.references
+            {"fields": list(to.columns), "reference": {"resource": to.file, "fields": list(to.targets)}}
+            for to in file.references
         ]
     return {
         "name": file.name, "type": "table", "path": path, "title": file.title,
@@ -468,32 +463,30 @@ def resource(file: DataFile, path: str) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def _field(file: DataFile, one: Variable) -> dict[str, JsonValue]:
+def _field(file: DataFile, column: Variable) -> dict[str, JsonValue]:
     limits: dict[str, JsonValue] = {}
-    if one.levels and one.type == "string":
-        limits["enum"] = list(one.levels)
-    if one.lowest is not None:
-        limits["minimum"] = one.lowest
-    if one.highest is not None:
-        limits["maximum"] = one.highest
-    if len(file.key) == 1 and one.name == file.key[0]:
+    if column.levels and column.type == "string":
+        limits["enum"] = list(column.levels)
+    if column.lowest is not None:
+        limits["minimum"] = column.lowest
+    if column.highest is not None:
+        limits["maximum"] = column.highest
+    if len(file.key) == 1 and column.name == file.key[0]:
         limits |= {"required": True, "unique": True}
-    elif one.required:
+    elif column.required:
         limits["required"] = True
-    called = {**one.levels, **one.names}
-    found: dict[str, JsonValue] = {
-        "name": one.name,
-        "type": one.type,
-        "title": one.label,
-        "description": one.means or one.label,
-    }
+    called = {**column.levels, **column.names}
+    means = column.means or column.label
+    described: dict[str, JsonValue] = {
+        "name": column.name, "type": column.type, "title": column.label, "description": means
+    }  # fmt: skip
     if limits:
-        found["constraints"] = limits
+        described["constraints"] = limits
     if called:
-        found["categories"] = [{"value": _whole(value), "label": label} for value, label in called.items()]
-    if one.ordered and called:
-        found["categoriesOrdered"] = True
-    return {**found, **one.about}
+        described["categories"] = [{"value": _whole(value), "label": label} for value, label in called.items()]
+    if column.ordered and called:
+        described["categoriesOrdered"] = True
+    return {**described, **column.about}
 
 
 def _whole(value: Any) -> JsonValue:
@@ -508,28 +501,27 @@ def descriptor(
 ) -> dict[str, Any]:
     """A Data Package of these files, and what else is to be known of the run's table: statuses, instruments, items with
     their wording in every language. References to files that are not in it are left out."""
-    names = {one["name"] for one in resources}
+    names = {resource["name"] for resource in resources}
     record, language = reading.record, reading.language
     return {
         "$schema": PROFILE, "name": record.run_id.lower(),
         "title": tell(N_("Data of run {run}"), language).format(run=record.run_id),
         "description": tell(N_("In CSV files a text that a spreadsheet would run as a formula has an apostrophe before "
             "it."), language),
-        **about(reading, asked), "resources": [_within(one, names) for one in resources],
+        **about(reading, asked), "resources": [_within(resource, names) for resource in resources],
     }  # fmt: skip
 
 
-def _within(one: Mapping[str, JsonValue], names: set[JsonValue]) -> dict[str, Any]:
-    schema: Mapping[str, Any] = one["schema"]  # type: ignore[assignment]
+def _within(resource: Mapping[str, JsonValue], names: set[JsonValue]) -> dict[str, Any]:
+    schema: Mapping[str, Any] = resource["schema"]  # type: ignore[assignment]
     kept = [each for each in schema.get("foreignKeys", []) if each["reference"]["resource"] in names]
     rest = {key: value for key, value in schema.items() if key != "foreignKeys"}
-    return {**one, "schema": {**rest, **({"foreignKeys": kept} if kept else {})}}
+    return {**resource, "schema": {**rest, **({"foreignKeys": kept} if kept else {})}}
 
 
-# --- What is to be known of a run's answers beside what stands in their columns: statuses, instruments, and every
-# item with its
-# wording, scale and labels in every language. The codebook (reports/files.py) holds it; here it is told as Markdown,
-# too.
+# --- What is to be known of a run's answers beside what stands in their columns: statuses, instruments, and every item
+# with its wording, scale and labels in every language. The codebook (reports/files.py) holds it; here it is told as
+# Markdown, too.
 
 
 def about(reading: RunReading, asked: Sequence[AskedItem]) -> dict[str, Any]:
@@ -539,33 +531,25 @@ def about(reading: RunReading, asked: Sequence[AskedItem]) -> dict[str, Any]:
         "sim_id": record.sim_id,
         "run_id": record.run_id,
         "language": record.language,
-        "languages": sorted({language for one in asked for language in one.wording} or {record.language}),
+        "languages": sorted({language for item in asked for language in item.wording} or {record.language}),
         "fingerprint": record.fingerprint,
         "population_hash": record.population_hash,
         "statuses": [
-            {
-                "status": status,
-                "answered": status in RESPONDED,
-                "missing": status not in RESPONDED,
-                "meaning": tell(meaning, reading.language),
-            }
+            {"status": status, "answered": status in RESPONDED, "missing": status in MISSING,
+             "meaning": tell(meaning, reading.language)}
             for status, meaning in STATUS_MEANINGS.items()
         ],
         "contents": dict(in_language(CONTENT_MEANINGS, reading.language)),
         "instruments": [_instrument(reading, name) for name in record.instruments],
-        "items": [item(one, record.instruments[one.methodology].hash) for one in asked],
-    }
+        "items": [item(question, record.instruments[question.methodology].hash) for question in asked],
+    }  # fmt: skip
 
 
 def _instrument(reading: RunReading, name: str) -> dict[str, Any]:
     used = reading.record.instruments[name]
     keys = ("instrument_id", "version", "languages", "language_default")
-    return {
-        "methodology": name,
-        "hash": used.hash,
-        "source": used.source,
-        **{key: used.content.get(key) for key in keys},
-    }
+    content = {key: used.content.get(key) for key in keys}
+    return {"methodology": name, "hash": used.hash, "source": used.source, **content}
 
 
 def item(one: AskedItem, instrument_hash: str) -> dict[str, Any]:
@@ -583,8 +567,8 @@ def item(one: AskedItem, instrument_hash: str) -> dict[str, Any]:
 def markdown(book: dict[str, Any], language: Language) -> str:
     """A codebook for reading, in the run's language; a table a file, one of items a methodology."""
     items: dict[str, list[dict[str, Any]]] = {}
-    for one in book["items"]:
-        items.setdefault(one["methodology"], []).append(one)
+    for entry in book["items"]:
+        items.setdefault(entry["methodology"], []).append(entry)
     return render(
         "enquete.reports:codebook.md.j2", language, **book, methodologies=items, kinds=KINDS,
         said=lambda texts: texts.get(language) or next(iter(texts.values()), {}),

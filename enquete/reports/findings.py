@@ -24,8 +24,6 @@ from enquete.state.asking import Language
 
 MOST_WORDS = 40
 """Of a finding's sentence."""
-FEWEST_WORDS = 4
-"""Of a wording that is cut."""
 LEVEL = 0.05
 """Below which an adjusted p says that there is a difference."""
 FEWEST = 5
@@ -53,8 +51,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """What the small picture beside a finding shows: dots with their intervals on a scale; caption: what these are, in
-    words."""
+    """What the small picture beside a finding shows: dots with their intervals on a scale; caption: in words."""
 
     low: float
     high: float
@@ -91,20 +88,6 @@ class KeyFinding:
         return {**shallow(self), **told}
 
 
-def sentence(text: str, language: Language, *, item: str = "", **facts: object) -> str:
-    """A marked text in this language, filled in; `item`, a wording in quotation marks, is cut where the sentence would
-    have more than MOST_WORDS."""
-    told = tell(text, language)
-    room = MOST_WORDS - len(told.format(item="", **facts).split())
-    return told.format(item=shortened(item, max(room, FEWEST_WORDS)), **facts)
-
-
-def shortened(wording: str, most: int) -> str:
-    """The first words of a statement, without the full stop that would end the sentence around it."""
-    words = wording.strip().rstrip(".").split()
-    return " ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",;:–-") + " …"
-
-
 def p_told(p: float, language: Language) -> str:
     """“p < 0.01”, “p = 0.03”: two decimals, which never lift a p to the level that it stays below."""
     below = 0.01 if p < 0.01 else LEVEL if p < LEVEL <= round(p, 2) else None
@@ -113,25 +96,24 @@ def p_told(p: float, language: Language) -> str:
 
 def tested(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
     """Those that rest on a test: all that may be said of data that are not usable."""
-    return [one for one in findings if one.p is not None]
+    return [finding for finding in findings if finding.p is not None]
 
 
 def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
-    """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p, then as
-    stated."""
-    return sorted(findings, key=lambda one: (ORDER[one.kind], -round(one.size, 6), 1.0 if one.p is None else one.p))
+    """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p."""
+    return sorted(findings, key=lambda f: (ORDER[f.kind], -round(f.size, 6), 1.0 if f.p is None else f.p))
 
 
 def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence[KeyFinding] = ()) -> list[KeyFinding]:
     """Of every methodology the first that it declares, so that its own question comes before how groups differ in it,
     differences before the rest; then the next best of all, and of what joins methodologies; nulls last."""
-    own = [found for found in by_methodology.values() if found]
-    firsts = [min(found, key=lambda one: ORDER[one.kind]) for found in own]
-    others = ranked([*(one for found in own for one in found if one not in firsts), *across])
+    stated = [findings for findings in by_methodology.values() if findings]
+    firsts = [min(findings, key=lambda finding: ORDER[finding.kind]) for findings in stated]
+    others = ranked([*(finding for findings in stated for finding in findings if finding not in firsts), *across])
     return [
         *ranked(firsts),
-        *(one for one in others if one.kind != "null"),
-        *(one for one in others if one.kind == "null"),
+        *(finding for finding in others if finding.kind != "null"),
+        *(finding for finding in others if finding.kind == "null"),
     ][:ON_PAGE_ONE]
 
 
@@ -150,25 +132,23 @@ def corrected(analyses: Mapping[str, tuple[Presentation, Analysis]]) -> dict[str
     given: set[str] = set()
     after: dict[str, str] = {}
     for name, (presentation, analysis) in analyses.items():
-        for finding in (one for one in presentation.findings if one.p):
-            frame = chosen_rows(analysis.tables[finding.table], finding.where, analysis.facts)
+        for finding in (declared for declared in presentation.findings if declared.p):
+            every = analysis.tables[finding.table]
+            frame = chosen_rows(every, finding.where, analysis.facts)
             tested = frame[finding.p].dropna()
-            if frame.empty and len(
-                analysis.tables[finding.table]
-            ):  # what was looked for and not found is a question, too
+            if frame.empty and len(every):  # what was looked for and not found is a question, too
                 tested = pd.Series([1.0], index=[None])
             places += [(name, finding.table, row) for row in tested.index]
             p += tested.tolist()
-            own = f"{name}/{finding.name}"
-            question += [own] * len(tested)
-            given |= {own} if finding.within == "given" else set()
-            after |= {own: f"{name}/{finding.after}"} if finding.after else {}
+            key = f"{name}/{finding.name}"
+            question += [key] * len(tested)
+            given |= {key} if finding.within == "given" else set()
+            after |= {key: f"{name}/{finding.after}"} if finding.after else {}
     if not p:
         return {name: analysis for name, (_, analysis) in analyses.items()}
     adjusted = over_questions(pd.Series(p), pd.Series(question), given=given, after=after).tolist()
-    by_table: dict[tuple[str, str], dict[Any, float]] = {}
+    by_table: dict[tuple[str, str], dict[Any, float]] = {(name, table): {} for name, table, _ in places}
     for (name, table, row), value in zip(places, adjusted, strict=True):
-        by_table.setdefault((name, table), {})
         by_table[name, table] |= {} if row is None else {row: value}
     return {name: _filled(name, analysis, by_table) for name, (_, analysis) in analyses.items()}
 
@@ -189,30 +169,19 @@ def stated_of(results: Results) -> Iterator[KeyFinding]:
 
 
 def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
-    presentation, facts = results.presentation, results.facts
     if finding.after and not finding.p and not _holds(finding.after, results):
         return
-    if not finding.table:
-        frame = chosen_rows(pd.DataFrame([facts]), finding.where, facts)
-        yield from (_finding(finding, finding.kind, finding.says, row, results) for row in dictionaries(frame))
-        return
-    table = presentation.tables[finding.table]
-    frame = results.ordered(
-        table, chosen_rows(results.analysis.tables[table.name], finding.where, facts), finding.order
-    )
-    if not finding.p:
-        for row in dictionaries(frame)[: finding.top]:
-            if says := _picked(finding, row):
-                yield _finding(finding, finding.kind, says, row, results)
-        return
-    tested = frame[frame[finding.p].notna()]
-    if tested.empty:
-        return
-    sure = tested[tested[ADJUSTED] < LEVEL]
+    rows = results.analysis.tables[finding.table] if finding.table else pd.DataFrame([results.facts])
+    frame = chosen_rows(rows, finding.where, results.facts)
+    if finding.table:
+        frame = results.ordered(results.presentation.tables[finding.table], frame, finding.order)
+    tested = frame[frame[finding.p].notna()] if finding.p else frame
+    sure = tested[tested[ADJUSTED] < LEVEL] if finding.p else frame
     for row in dictionaries(sure)[: finding.top]:
-        if says := _picked(finding, row):
-            yield _finding(finding, "difference", says, row, results)
-    if sure.empty and finding.null:
+        says = finding.says if isinstance(finding.says, str) else finding.says.get(str(row.get(finding.word)))
+        if says:
+            yield _finding(finding, "difference" if finding.p else finding.kind, says, row, results)
+    if finding.null and len(tested) and sure.empty:
         row = dictionaries(tested.sort_values(finding.p, kind="stable").head(1))[0]
         row |= {"tests": len(tested), "smallest_p": row[ADJUSTED]}
         yield _finding(finding, "null", finding.null, row, results)
@@ -220,32 +189,23 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
 
 def _holds(name: str, results: Results) -> bool:
     """Whether a tested finding survived the correction, or had nothing to test."""
-    (finding,) = (one for one in results.presentation.findings if one.name == name)
+    (finding,) = (other for other in results.presentation.findings if other.name == name)
     frame = chosen_rows(results.analysis.tables[finding.table], finding.where, results.facts)
     adjusted = frame[ADJUSTED].dropna()
     return adjusted.empty or bool((adjusted < LEVEL).any())
 
 
-def _picked(finding: Finding, row: Mapping[str, Any]) -> str:
-    return finding.says if isinstance(finding.says, str) else finding.says.get(str(row.get(finding.word)), "")
-
-
-def _finding(
-    finding: Finding, kind: Kind, says: str | Mapping[str, str], row: dict[str, Any], results: Results
-) -> KeyFinding:
-    assert isinstance(says, str)
+def _finding(finding: Finding, kind: Kind, says: str, row: dict[str, Any], results: Results) -> KeyFinding:
     presentation = results.presentation
-    own = {one.name: one for one in presentation.tables[finding.table].columns} if finding.table else {}
-    known: dict[str, Column] = {**presentation.facts, **own}
+    columns = {column.name: column for column in presentation.tables[finding.table].columns} if finding.table else {}
+    known: dict[str, Column] = {**presentation.facts, **columns}
     row = {**results.facts, **row}
     p = row.get(ADJUSTED) if finding.p else None
     filled = {**row, "p": p_told(p, results.language) if p is not None else ""}
     text = results.fill(
-        says, filled, {name: one for name, one in known.items() if name != "p"}, markdown=False, room=MOST_WORDS
+        says, filled, {name: column for name, column in known.items() if name != "p"}, markdown=False, room=MOST_WORDS
     )
     text = text[:1].upper() + text[1:]
-    if says in (finding.null,) and "smallest_p" in row:
-        text = text.replace("{smallest_p}", "")
     named = {name for _, name, _, _ in Formatter().parse(tell(says, results.language)) if name}
     numbers = {name: float(row[name]) for name in sorted(named - {"p"}) if _is_number(row.get(name))}
     if p is not None:
@@ -274,21 +234,21 @@ NO_INTERVAL = N_("{dots}; no interval")
 def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column], results: Results) -> Strip | None:
     """None where what is estimated has no scale, no name or no value."""
     points = finding.points or (ScaleValue(value=finding.estimate, low=finding.low, high=finding.high),)
-    columns = [known[one.value] for one in points if one.value]
+    columns = [known[point.value] for point in points if point.value]
     is_share = bool(columns) and columns[0].format == "share"
     ends = _evaluated(finding.scale, row) if finding.scale else None
     least, most = map(float, ends or ((0.0, 1.0) if is_share else (0.0, 0.0)))
-    dots = [_dot(one, row, known, results) for one in points if one.value]
-    if not dots or None in dots or any(not one.label for one in columns) or not least < most:
+    dots = [_dot(point, row, known, results) for point in points if point.value]
+    if not dots or None in dots or any(not column.label for column in columns) or not least < most:
         return None
-    shown = tuple(one for one in dots if one is not None)
+    shown = tuple(dot for dot in dots if dot is not None)
     language, named = results.language, []
     for text, point, column, dot in zip(DOTS, points, columns, shown, strict=False):
         value = (
             tell(OF, language).format(value=dot.told, of=results.cell(known[point.of], row)) if point.of else dot.told
         )
         named.append(tell(text, language).format(what=results.label(column), value=value))
-    intervals = sum(one.low is not None for one in shown)
+    intervals = sum(dot.low is not None for dot in shown)
     says = NO_INTERVAL if not intervals else INTERVALS if intervals > 1 else INTERVAL
     low, high = (results.cell(known[end], row) if end else "" for end in (points[0].low, points[0].high))
     return Strip(least, most, shown, tell(says, language).format(dots="; ".join(named), low=low, high=high), is_share)

@@ -37,8 +37,7 @@ POINTS: Final[Mapping[str, float]] = {"A": 0.0, "tie": 0.5, "B": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Of the pairs of one methodology and kind of question ("" for all) that say different things; `alike`: the
-    others."""
+    """Of the pairs of one methodology and kind of question ("" for all) that differ; `alike`: the others."""
 
     methodology: str
     question_type: str
@@ -58,8 +57,7 @@ class AnswerAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a respondent's answers cost in all, and for each pair that it won; None where it won none, or a price is
-    unknown."""
+    """What a respondent's answers cost in all, and for each pair won; None where none was, or a price is unknown."""
 
     side: Literal["A", "B"]
     model: str
@@ -81,8 +79,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class RespondentComparison:
-    """rates: all pairs first. again: the critic's first verdict against its second, of the same pairs in the same
-    order."""
+    """rates: all pairs first. again: the critic's first verdict against its second, in the same order."""
 
     critic: str
     rubric: str
@@ -103,11 +100,11 @@ class RespondentComparison:
         return self.bias.verdict != "unusable"
 
     def as_json(self) -> JsonValue:
-        costs = [{**asdict(one), "tokens_a_win": one.tokens_a_win, "usd_a_win": one.usd_a_win} for one in self.costs]
+        costs = [{**asdict(c), "tokens_a_win": c.tokens_a_win, "usd_a_win": c.usd_a_win} for c in self.costs]
         return jsonable(
             {"critic": self.critic, "rubric": self.rubric, "stand_in": self.stand_in, "usable": self.usable,
              "pairs": len(self.pairs), "stopped": self.stopped, "unread": self.unread, "unannotated": self.unannotated,
-             "win_rates": [asdict(one) for one in self.rates], "agreement": [asdict(one) for one in self.agreements],
+             "win_rates": [asdict(row) for row in self.rates], "agreement": [asdict(row) for row in self.agreements],
              "costs": costs, "position_bias": asdict(self.bias), "repeat": asdict(self.again)}
         )  # fmt: skip
 
@@ -119,7 +116,7 @@ def preferences(reading: RunReading) -> RespondentComparison | None:
         return None
     pairs = list(pair_records(reading.ledger, second.id))
     noted = json.loads(reading.ledger.noted(f"{CRITIC}_{COSTS}") or "{}")
-    first = [(one.forward, one.again) for one in pairs if one.forward and one.again]
+    first = [(pair.forward, pair.again) for pair in pairs if pair.forward and pair.again]
     return RespondentComparison(
         critic=record.critic_model or STAND_IN,
         rubric=record.critic.rubric,
@@ -128,44 +125,42 @@ def preferences(reading: RunReading) -> RespondentComparison | None:
         rates=list(_rates(pairs)),
         agreements=list(_agreements(pairs, record.methods)),
         costs=[_cost(side, arm, pairs, noted) for side, arm in (("A", record.main), ("B", second))],
-        bias=position_bias([one.forward for one in pairs], [one.backward for one in pairs]),
+        bias=position_bias([pair.forward for pair in pairs], [pair.backward for pair in pairs]),
         again=weighted_kappa([float(a == "A") for a, _ in first], [float(b == "A") for _, b in first]),
         stopped=stage.note
         if (stage := reading.ledger.stages().get(("", CRITIC))) and stage.outcome == "failed"
         else "",
-        unread=sum(not one.winner for one in pairs),
+        unread=sum(not pair.winner for pair in pairs),
         unannotated=int(reading.ledger.noted(UNTOLD) or 0),
     )
 
 
 def _rates(pairs: Sequence[PairRecord]) -> Iterator[Rate]:
     yield _rate("", "", pairs)
-    cells = dict.fromkeys((one.methodology, one.question_type) for one in pairs)
+    cells = dict.fromkeys((pair.methodology, pair.question_type) for pair in pairs)
     for name, kind in cells:
-        yield _rate(name, kind, [one for one in pairs if (one.methodology, one.question_type) == (name, kind)])
+        yield _rate(name, kind, [pair for pair in pairs if (pair.methodology, pair.question_type) == (name, kind)])
 
 
 def _rate(name: str, kind: str, pairs: Sequence[PairRecord]) -> Rate:
-    judged = [one for one in pairs if one.winner and not one.alike]
-    found = win_rate([POINTS[one.winner] for one in judged], [one.participant for one in judged])
-    return Rate(name, kind, found, sum(one.alike for one in pairs))
+    judged = [pair for pair in pairs if pair.winner and not pair.alike]
+    rate = win_rate([POINTS[pair.winner] for pair in judged], [pair.participant for pair in judged])
+    return Rate(name, kind, rate, sum(pair.alike for pair in pairs))
 
 
 def _agreements(pairs: Sequence[PairRecord], methods: Iterable[str]) -> Iterator[AnswerAgreement]:
     """Of scales alone, each as a share of its width."""
     for name in methods:
-        rows = [
-            one for one in pairs if one.methodology == name and one.width and None not in (one.value_a, one.value_b)
-        ]
+        rows = [p for p in pairs if p.methodology == name and p.width and None not in (p.value_a, p.value_b)]
         if not rows:
             continue
-        item = [one.question_id.replace(f"/{one.participant}/", "/*/", 1) for one in rows]
+        item = [pair.question_id.replace(f"/{pair.participant}/", "/*/", 1) for pair in rows]
         table = pd.DataFrame(
             {
                 "item": item,
-                "agent": [one.participant for one in rows],
-                "a": [(one.value_a or 0.0) / (one.width or 1.0) for one in rows],
-                "b": [(one.value_b or 0.0) / (one.width or 1.0) for one in rows],
+                "agent": [pair.participant for pair in rows],
+                "a": [(pair.value_a or 0.0) / (pair.width or 1.0) for pair in rows],
+                "b": [(pair.value_b or 0.0) / (pair.width or 1.0) for pair in rows],
             }
         )
         wide = {side: table.pivot_table(index="agent", columns="item", values=side).to_numpy() for side in ("a", "b")}
@@ -174,18 +169,18 @@ def _agreements(pairs: Sequence[PairRecord], methods: Iterable[str]) -> Iterator
 
 
 def _cost(side: str, arm: Arm, pairs: Sequence[PairRecord], noted: Any) -> Cost:
-    own = noted.get(side.lower(), {})
-    scores = [score for one in pairs if (score := one.score_a if side == "A" else one.score_b) is not None]
-    wins = Counter(one.winner for one in pairs)
+    cost = noted.get(side.lower(), {})
+    scores = [score for pair in pairs if (score := pair.score_a if side == "A" else pair.score_b) is not None]
+    wins = Counter(pair.winner for pair in pairs)
     return Cost(
         "A" if side == "A" else "B", arm.model, arm.temperature, wins["A" if side == "A" else "B"],
-        sum(scores) / len(scores) if scores else None, len(scores), int(own.get("tokens", 0)), own.get("usd"),
+        sum(scores) / len(scores) if scores else None, len(scores), int(cost.get("tokens", 0)), cost.get("usd"),
     )  # fmt: skip
 
 
 def as_frame(pairs: Sequence[PairRecord]) -> pd.DataFrame:
     """A row a pair, for pairs.csv."""
-    return pd.DataFrame([one.model_dump() for one in pairs], columns=list(PairRecord.model_fields))
+    return pd.DataFrame([pair.model_dump() for pair in pairs], columns=list(PairRecord.model_fields))
 
 
 # --- Respondent A against respondent B in words: the section of the report --------------------------------------------
@@ -207,22 +202,22 @@ CRITIC_VERDICTS: Mapping[str, str] = {
 }
 
 
-def preference_section(found: RespondentComparison | None, titles: Mapping[str, str], language: Language) -> str:
+def preference_section(comparison: RespondentComparison | None, titles: Mapping[str, str], language: Language) -> str:
     """Markdown; "" for a run without a second respondent. titles (Markdown): by methodology."""
-    if found is None:
+    if comparison is None:
         return ""
     return render(
-        "enquete.reports:preference.md.j2", language, found=found, titles=titles, rubric=RUBRICS[found.rubric],
-        verdict=CRITIC_VERDICTS[found.bias.verdict], kinds={name: kind.label for name, kind in KINDS.items()},
-        conclusion=conclusion(found, language),
+        "enquete.reports:preference.md.j2", language, found=comparison, titles=titles,
+        rubric=RUBRICS[comparison.rubric], verdict=CRITIC_VERDICTS[comparison.bias.verdict],
+        conclusion=conclusion(comparison, language), kinds={name: kind.label for name, kind in KINDS.items()},
     ).strip()  # fmt: skip
 
 
-def conclusion(found: RespondentComparison, language: Language) -> str:
+def conclusion(comparison: RespondentComparison, language: Language) -> str:
     """What may be said of the two, in a sentence."""
-    whole = found.rates[0].found
-    if not found.usable:
-        return tell(_unusable(found.bias), language)
+    whole = comparison.rates[0].found
+    if not comparison.usable:
+        return tell(_unusable(comparison.bias), language)
     if whole.low is None or whole.high is None:
         return tell(N_("No pair was judged in both orders; nothing can be said of the two."), language)
     if whole.low > 0.5:
@@ -282,17 +277,17 @@ class Replicates:
 
     @property
     def judged(self) -> list[ReplicatedFinding]:
-        return [found for _, found in self.headlines]
+        return [finding for _, finding in self.headlines]
 
     def as_json(self) -> JsonValue:
         listed = {
-            one.id: {"methodology": one.methodology, "kind": one.kind, "about": list(one.about), **found.as_json()}
-            for one, found in self.headlines
+            line.id: {"methodology": line.methodology, "kind": line.kind, "about": list(line.about), **held.as_json()}
+            for line, held in self.headlines
         }
         return jsonable(
             {"arms": list(self.arms), "alpha": ALPHA, "fewest": fewest(), "shared_t0": self.shared_t0,
                 "headlines": listed,
-             "variance_components": [asdict(one) for one in self.spread]}
+             "variance_components": [asdict(variance) for variance in self.spread]}
         )  # fmt: skip
 
 
@@ -301,45 +296,45 @@ def replicate(reading: RunReading, frame: pd.DataFrame, main: Findings) -> Repli
     arms = [arm for arm in reading.record.arms if arm.role == "replicate"]
     if not arms:
         return Replicates()
-    earlier, own = taken_over(frame, reading.own_runs), evaluations(reading.record.methods)
+    earlier, by_method = taken_over(frame, reading.own_runs), evaluations(reading.record.methods)
     again: list[Results] = []
     bugs: list[Failure] = []
     for arm in arms:
         rows = standing_in(frame, arm.id, earlier)
-        found = find(reading, rows, arm=arm)
-        bugs += found.bugs
-        again.append(alike(own, found, main))
+        findings = find(reading, rows, arm=arm)
+        bugs += findings.bugs
+        again.append(alike(by_method, findings, main))
     language, shared_t0 = reading.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
-    said = headlines(own, main.results, language)
-    others = [headlines(own, one, language) for one in again]
+    claims = headlines(by_method, main.results, language)
+    others = [headlines(by_method, results, language) for results in again]
     return Replicates(
         (reading.record.main.id, *(arm.id for arm in arms)),
-        judged_headlines(said, others, shared_t0),
+        judged_headlines(claims, others, shared_t0),
         bool(shared_t0),
         tuple(spreads(frame)),
         tuple(bugs),
     )
 
 
-def alike(own: Mapping[str, Evaluation], found: Findings, main: Findings) -> Results:
+def alike(by_method: Mapping[str, Evaluation], findings: Findings, main: Findings) -> Results:
     """A replicate's findings, with arbitrary names (of groups, say) as in the main arm's."""
-    results = dict(found.results)
-    for name in found.analyses.keys() & main.analyses.keys():
-        if (rename := own[name].alike) is not None:
-            renamed = rename(found.analyses[name], main.analyses[name])
-            results[name] = {**results[name], **renamed.as_json(own[name].presentation)}
+    results = dict(findings.results)
+    for name in findings.analyses.keys() & main.analyses.keys():
+        evaluation = by_method[name]
+        if evaluation.alike is not None:
+            renamed = evaluation.alike(findings.analyses[name], main.analyses[name])
+            results[name] = {**results[name], **renamed.as_json(evaluation.presentation)}
     return results
 
 
-def headlines(own: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
+def headlines(by_method: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
     """All that a run measures, by id; the main arm's results decide which of them are headlines (`leads`)."""
     made = (
-        replace(one, methodology=name)
-        for name, found in results.items()
-        if (presentation := own[name].presentation) is not None
-        for one in declared_headlines(read_results(name, presentation, found, language))
+        replace(headline, methodology=name)
+        for name, result in results.items()
+        for headline in declared_headlines(read_results(name, by_method[name].presentation, result, language))
     )
-    return {one.id: one for one in made}
+    return {headline.id: headline for headline in made}
 
 
 def taken_over(frame: pd.DataFrame, own_runs: Iterable[str]) -> pd.DataFrame:
@@ -349,8 +344,8 @@ def taken_over(frame: pd.DataFrame, own_runs: Iterable[str]) -> pd.DataFrame:
 
 def standing_in(frame: pd.DataFrame, arm: str, earlier: pd.DataFrame) -> pd.DataFrame:
     """The rows of one arm as if it were the main one; a T0 that an earlier run measured is everybody's."""
-    own = frame[frame["arm"].eq(arm)]
-    return pd.concat([earlier, own], ignore_index=True).assign(arm_role="main")
+    rows = frame[frame["arm"].eq(arm)]
+    return pd.concat([earlier, rows], ignore_index=True).assign(arm_role="main")
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
@@ -360,22 +355,17 @@ def judged_headlines(
     main: Mapping[str, Headline], again: Sequence[Mapping[str, Headline]], shared_t0: Collection[str] = ()
 ) -> list[tuple[Headline, ReplicatedFinding]]:
     """Each headline of the main arm by the replicates; one that a replicate does not measure is missing there."""
-    found = []
-    for name, one in main.items():
-        if one.leads:
+    judged = []
+    for name, headline in main.items():
+        if headline.leads:
             others = [made.get(name) for made in again]
-            said = [other.said if other else None for other in others]
-            held = judge_claim(one.said, said, independent=_apart((one.methodology,), shared_t0))
+            claims = [other.said if other else None for other in others]
+            # where all measure change from the same T0, the runs do not measure apart
+            held = judge_claim(headline.said, claims, independent=headline.methodology not in shared_t0)
             shown = tuple(other.shown if other else None for other in others)
-            agreeing = tuple(None if each is None else each == one.said for each in said)
-            found.append((one, ReplicatedFinding(one.shown, shown, held, agreeing)))
-    return found
-
-
-def _apart(methods: Sequence[str], shared_t0: Collection[str]) -> bool:
-    """Whether the runs measure apart what the finding rests on: not where all measure change from the same T0.
-    shared_t0: methodologies that do."""
-    return not set(methods) & set(shared_t0)
+            agreeing = tuple(None if each is None else each == headline.said for each in claims)
+            judged.append((headline, ReplicatedFinding(headline.shown, shown, held, agreeing)))
+    return judged
 
 
 # --- where answers vary ----------------------------------------------------------------------------------------------
@@ -384,9 +374,9 @@ def _apart(methods: Sequence[str], shared_t0: Collection[str]) -> bool:
 def spreads(frame: pd.DataFrame) -> Iterator[AnswerVariance]:
     """Closed answers of main arm and replicates as shares of the scale's width, rekeyed, by methodology and phase."""
     rows = frame[frame["arm_role"].isin(ROLES) & frame["scale_min"].notna()]
-    for (name, phase), own in rows.groupby(["methodology", "phase"], sort=False):
-        first = rounds(own)[:1]
-        before = own[own["round"].isin(first)]
+    for (name, phase), group in rows.groupby(["methodology", "phase"], sort=False):
+        first = rounds(group)[:1]
+        before = group[group["round"].isin(first)]
         if before["arm"].nunique() > 1:
             yield AnswerVariance(str(name), str(phase), variance_components(_values(before)))
 
@@ -432,32 +422,33 @@ class FindingOverRuns:
 
 
 def replicates_section(
-    replicates: Replicates, own: Mapping[str, Evaluation], titles: Mapping[str, str], language: Language
+    replicates: Replicates, by_method: Mapping[str, Evaluation], titles: Mapping[str, str], language: Language
 ) -> str:
-    """The appendix's section, Markdown; "" for a run without replicates. own, titles (Markdown): by methodology."""
+    """The appendix's section, Markdown; "" for a run without replicates. titles: Markdown."""
     if not replicates.arms:
         return ""
     main, *further = replicates.arms
     return render(
         "enquete.reports:replicates.md.j2", language, main=main, further=further, alpha=ALPHA, least=fewest(),
-        shared_t0=replicates.shared_t0, n=Counter(one.held.verdict for one in replicates.judged),
-        headlines=[(one, sentences(own[one.methodology], language),
-            _row(found)) for one, found in replicates.headlines],
+        shared_t0=replicates.shared_t0, n=Counter(finding.held.verdict for finding in replicates.judged),
+        headlines=[(headline, sentences(by_method[headline.methodology], language),
+            _row(finding)) for headline, finding in replicates.headlines],
         spread=replicates.spread, titles=titles, most=ROWS, verdicts=REPLICATE_VERDICTS, sources=SOURCES,
         chance=lambda held: _chance(held, language),
     ).strip()  # fmt: skip
 
 
-def sentences(own: Evaluation, language: Language) -> Mapping[str, str]:
-    return {kind: tell(one.label, language) + ": {0}" for kind, one in compared_columns(own.presentation).items()}
+def sentences(evaluation: Evaluation, language: Language) -> Mapping[str, str]:
+    columns = compared_columns(evaluation.presentation)
+    return {kind: tell(column.label, language) + ": {0}" for kind, column in columns.items()}
 
 
-def _row(found: ReplicatedFinding) -> FindingOverRuns:
-    if any(isinstance(one, str) for one in found.further):
-        return FindingOverRuns(found.main, Counter(found.further).most_common(), None, found.held)
-    known = [one for one in found.further if isinstance(one, int | float)]
-    between = (min(known), max(known), len(known)) if known and len(found.further) > LISTED else None
-    return FindingOverRuns(found.main, [(one, 0) for one in found.further[:LISTED]], between, found.held)
+def _row(finding: ReplicatedFinding) -> FindingOverRuns:
+    if any(isinstance(shown, str) for shown in finding.further):
+        return FindingOverRuns(finding.main, Counter(finding.further).most_common(), None, finding.held)
+    known = [figure for figure in finding.further if isinstance(figure, int | float)]
+    between = (min(known), max(known), len(known)) if known and len(finding.further) > LISTED else None
+    return FindingOverRuns(finding.main, [(figure, 0) for figure in finding.further[:LISTED]], between, finding.held)
 
 
 def _chance(held: Replicated, language: Language) -> str:

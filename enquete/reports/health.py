@@ -94,8 +94,7 @@ def _shape(key: tuple[str, str, int, str], low: int, high: int, given: Floats) -
 
 
 def entropy(values: Floats, points: int) -> float | None:
-    """H / log K = −Σ pₖ log pₖ / log K over the K points of the scale; None for fewer than two answers (Shannon
-    1948)."""
+    """H / log K = −Σ pₖ log pₖ / log K over the K points of the scale; None below two answers (Shannon 1948)."""
     if len(values) < 2:
         return None
     counts = np.unique(values, return_counts=True)[1]
@@ -131,25 +130,25 @@ class Health:
     probes: Mapping[str, Probes] = field(default_factory=dict)  # by methodology
 
     def of(self, methodology: str) -> list[HealthCheck]:
-        return [one for one in self.checks if one.methodology == methodology]
+        return [check for check in self.checks if check.methodology == methodology]
 
     def behind(self, methodology: str, reason: str) -> HealthCheck | None:
         """The check that gave a verdict's reason, the worst of its name."""
         name = reason.rpartition(":")[0]
-        own = [one for one in self.of(methodology) if one.found.name == name]
-        return min(own, key=lambda one: _WORST[one.found.verdict], default=None)
+        checks = [check for check in self.of(methodology) if check.found.name == name]
+        return min(checks, key=lambda check: _WORST[check.found.verdict], default=None)
 
     @property
     def flagged(self) -> list[HealthCheck]:
-        return [one for one in self.checks if one.found.verdict in ("caution", "bad")]
+        return [check for check in self.checks if check.found.verdict in ("caution", "bad")]
 
     def as_json(self) -> JsonValue:
         """health.json: verdicts, then checks with everything that they rest on, then shapes."""
         checks = [
-            {"methodology": one.methodology, "phase": one.phase, "probe": one.probe, **shallow(one.found)}
-            for one in self.checks
+            {"methodology": check.methodology, "phase": check.phase, "probe": check.probe, **shallow(check.found)}
+            for check in self.checks
         ]
-        verdicts = {name: {**shallow(one), **self._of_probes(name)} for name, one in self.verdicts.items()}
+        verdicts = {name: {**shallow(verdict), **self._of_probes(name)} for name, verdict in self.verdicts.items()}
         return jsonable(
             {"synthetic": self.synthetic, "unit_of_inference": "run", "verdicts": verdicts, "diagnostics": checks,
              "shapes": [shallow(shape) for shape in self.shapes]}
@@ -165,31 +164,30 @@ class Health:
 def examine(
     reading: RunReading, analyses: Mapping[str, Analysis], frame: pd.DataFrame, on_bug: OnBug | None = None
 ) -> Health:
-    """Health of a run. frame: its response table. A bug in the checks of one methodology goes to `on_bug`, else is
-    raised."""
+    """Health of a run. frame: its response table. A bug in a methodology's checks goes to `on_bug`, or is raised."""
     methodologies = {name: reading.methodology(name) for name in reading.record.methods}
     instruments = {name: reading.instrument(name) for name in methodologies}
-    humans = {name: one.human_answers() for name, one in instruments.items() if isinstance(one, Instrument)}
+    humans = {name: i.human_answers() for name, i in instruments.items() if isinstance(i, Instrument)}
     synthetic = reading.record.main.respondent == "synthetic"
 
     def pinned(name: str, arm: str) -> Found:
         return reading.pinned_values(arm, name)
 
     table = with_blocks(reading, over(reading, frame))
-    found = judge(methodologies, analyses, table, pinned, humans, synthetic=synthetic, on_bug=on_bug)
+    health = judge(methodologies, analyses, table, pinned, humans, synthetic=synthetic, on_bug=on_bug)
     planned = dict.fromkeys(map(str, frame.loc[frame["arm_role"].eq("main"), "methodology"]), NOTHING)
     going_on = unfinished(reading, frame)
     verdicts = {
-        name: INTERIM if name in going_on and one.verdict not in (NOT_USABLE, NOTHING.verdict) else one
-        for name, one in found.verdicts.items()
+        name: INTERIM if name in going_on and verdict.verdict not in (NOT_USABLE, NOTHING.verdict) else verdict
+        for name, verdict in health.verdicts.items()
     }
-    return replace(found, verdicts={**planned, **verdicts})
+    return replace(health, verdicts={**planned, **verdicts})
 
 
 def unfinished(reading: RunReading, frame: pd.DataFrame) -> set[str]:
     """Methodologies of which a stage is yet to be asked, or to the end: what is missing may still come."""
-    own = chosen(frame, frame["run_id"].eq(reading.run) & frame["arm_role"].eq("main"))
-    stages = set(zip(own["methodology"], own["phase"], strict=True))
+    rows = chosen(frame, frame["run_id"].eq(reading.run) & frame["arm_role"].eq("main"))
+    stages = set(zip(rows["methodology"], rows["phase"], strict=True))
     return {str(name) for name, phase in stages if reading.stages.get((name, phase), "") not in ENDED}
 
 
@@ -218,20 +216,20 @@ def judge(
     probes: dict[str, Probes] = {}
     for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
         rows = opened(chosen(frame, frame["methodology"].eq(name)))
-        one = MethodologyHealth(
+        judged = MethodologyHealth(
             methodologies[name], probing(rows, analyses.get(name, NOT_ANALYSED), partial(pinned, name))
         )
         try:
-            one.check((humans or {}).get(name, {}))
+            judged.check((humans or {}).get(name, {}))
         except Exception as error:
             if on_bug is None:
                 raise
             on_bug(name, error)
-        if one.checks:
-            checks += one.checks
-            verdicts[name], probes[name] = one.overall(rows), one.probes()
-    found = tuple(shapes(chosen(frame, frame["arm_role"].eq("main"))))
-    return Health(tuple(checks), verdicts, found, synthetic, probes)
+        if judged.checks:
+            checks += judged.checks
+            verdicts[name], probes[name] = judged.overall(rows), judged.probes()
+    of_items = tuple(shapes(chosen(frame, frame["arm_role"].eq("main"))))
+    return Health(tuple(checks), verdicts, of_items, synthetic, probes)
 
 
 @dataclass
@@ -244,12 +242,14 @@ class MethodologyHealth:
 
     def check(self, humans: Humans) -> None:
         """Checks of its main arm, those of its own plausibility first, then of its probes."""
-        own, name = evaluation(self.methodology), self.methodology.name
-        made = chain(own.health(self.arms.analysis, self.arms.main, humans), contents(self.arms.main))
-        self.checks += [HealthCheck(name, phase, one, own=own.checks.get(one.name)) for phase, one in made]
+        its, name = evaluation(self.methodology), self.methodology.name
+        made = chain(its.health(self.arms.analysis, self.arms.main, humans), contents(self.arms.main))
+        self.checks += [HealthCheck(name, phase, check, own=its.checks.get(check.name)) for phase, check in made]
         if self.arms.asked:
-            probed = own.probed(self.arms)
-            self.checks += [HealthCheck(name, phase, one, True, own.checks.get(one.name)) for phase, one in probed]
+            probed = its.probed(self.arms)
+            self.checks += [
+                HealthCheck(name, phase, check, True, its.checks.get(check.name)) for phase, check in probed
+            ]
 
     def probes(self) -> Probes:
         likely, asked = possible(self.methodology), self.arms.asked
@@ -259,10 +259,10 @@ class MethodologyHealth:
     def overall(self, rows: pd.DataFrame) -> Overall:
         """A check taken in both waves counts once, by its worse outcome: one fault is not two. rows: of all arms."""
         worst: dict[str, HealthCheck] = {}
-        for one in sorted(self.checks, key=lambda one: _WORST[one.found.verdict]):
-            worst.setdefault(one.found.name, one)
-        rules = {name: one.rule for name, one in evaluation(self.methodology).checks.items()}
-        return overall((one.found for one in worst.values()), rules, self.not_tested(rows))
+        for check in sorted(self.checks, key=lambda check: _WORST[check.found.verdict]):
+            worst.setdefault(check.found.name, check)
+        rules = {name: check.rule for name, check in evaluation(self.methodology).checks.items()}
+        return overall((check.found for check in worst.values()), rules, self.not_tested(rows))
 
     def not_tested(self, rows: pd.DataFrame) -> str:
         """Why no retest says whether the same agents would answer so again."""
@@ -321,12 +321,12 @@ GLANCE = d.Chart(
 )  # fmt: skip
 
 
-def presentation(own: Mapping[str, Evaluation]) -> d.Presentation:
-    """own: the evaluations of the run, by methodology, whose checks bring words of their own."""
-    theirs = {f"{name}/{check}": one for name, each in own.items() for check, one in each.checks.items()}
-    what = {name: words[1] for name, words in CHECKS.items()} | {name: one.words[0] for name, one in theirs.items()}
-    means = {name: words[2] for name, words in CHECKS.items()} | {name: one.words[1] for name, one in theirs.items()}
-    why = {**REASONS, **{code: words for one in theirs.values() for code, words in one.reasons.items()}}
+def presentation(by_method: Mapping[str, Evaluation]) -> d.Presentation:
+    """by_method: the evaluations of the run, whose checks bring words of their own."""
+    theirs = {f"{name}/{check}": rule for name, each in by_method.items() for check, rule in each.checks.items()}
+    what = {name: words[1] for name, words in CHECKS.items()} | {name: rule.words[0] for name, rule in theirs.items()}
+    means = {name: words[2] for name, words in CHECKS.items()} | {name: rule.words[1] for name, rule in theirs.items()}
+    why = {**REASONS, **{code: words for rule in theirs.values() for code, words in rule.reasons.items()}}
     checks = d.Table(
         name="checks", title=N_("Checks of instrument health"), key=("methodology", "phase", "check", "probe"),
         columns=(
@@ -358,15 +358,15 @@ def presentation(own: Mapping[str, Evaluation]) -> d.Presentation:
     return d.Presentation(tables=(VERDICTS_TABLE, checks, PROBES_TABLE, SHAPES), facts=FACTS, charts=(GLANCE,))
 
 
-def results(health: Health, own: Mapping[str, Evaluation], names: Names, language: Language) -> Results:
-    declared = presentation(own)
+def results(health: Health, by_method: Mapping[str, Evaluation], names: Names, language: Language) -> Results:
+    declared = presentation(by_method)
     tables = {
-        "verdicts": _verdicts(health), "checks": [_row(one) for one in health.checks], "probes": _probes(health),
-        "shapes": [shallow(one) for one in health.shapes],
+        "verdicts": _verdicts(health), "checks": [_row(check) for check in health.checks], "probes": _probes(health),
+        "shapes": [shallow(shape) for shape in health.shapes],
     }  # fmt: skip
-    made = [one.found.verdict for one in health.checks]
+    made = [check.found.verdict for check in health.checks]
     facts = {
-        "n_methodologies": len({one.methodology for one in health.checks}), "n_bad": made.count("bad"),
+        "n_methodologies": len({check.methodology for check in health.checks}), "n_bad": made.count("bad"),
         "n_caution": made.count("caution"), "n_computed": len(made) - made.count("not computed"), "n_checks": len(made),
         "synthetic": health.synthetic,
     }  # fmt: skip
@@ -374,35 +374,35 @@ def results(health: Health, own: Mapping[str, Evaluation], names: Names, languag
 
 
 def _verdicts(health: Health) -> Iterator[dict[str, Any]]:
-    for name, one in health.verdicts.items():
-        found = [check.found.verdict for check in health.of(name)]
-        computed = sum(verdict != "not computed" for verdict in found)
-        yield {"methodology": name, "standing": one.verdict, "bad": found.count("bad"),
-            "caution": found.count("caution"), "computed": computed,
-               "checks": len(found)}  # fmt: skip
+    for name, judged in health.verdicts.items():
+        verdicts = [check.found.verdict for check in health.of(name)]
+        computed = sum(verdict != "not computed" for verdict in verdicts)
+        yield {"methodology": name, "standing": judged.verdict, "bad": verdicts.count("bad"),
+            "caution": verdicts.count("caution"), "computed": computed,
+               "checks": len(verdicts)}  # fmt: skip
 
 
-def _row(one: HealthCheck) -> dict[str, Any]:
-    found = one.found
-    named = f"{one.methodology}/{found.name}" if one.own else found.name
-    least, most = found.threshold
-    trivial = found.name.endswith(("_rate", "_by_type")) and found.verdict == "fine" and found.value == 0
+def _row(check: HealthCheck) -> dict[str, Any]:
+    result = check.found
+    named = f"{check.methodology}/{result.name}" if check.own else result.name
+    least, most = result.threshold
+    trivial = result.name.endswith(("_rate", "_by_type")) and result.verdict == "fine" and result.value == 0
     return {
-        "methodology": one.methodology, "check": named, "meaning": named, "phase": one.phase, "probe": one.probe,
-        "unit": one.unit, "value": found.value, "n": found.n, "benchmark": found.benchmark, "least": least,
-        "most": most, "basis": one.rule.basis, "verdict": found.verdict, "why": found.reason_code or None,
-        "trivial": trivial, "free": found.reason_code not in ("above", "below") or found.threshold == (None, None),
+        "methodology": check.methodology, "check": named, "meaning": named, "phase": check.phase, "probe": check.probe,
+        "unit": check.unit, "value": result.value, "n": result.n, "benchmark": result.benchmark, "least": least,
+        "most": most, "basis": check.rule.basis, "verdict": result.verdict, "why": result.reason_code or None,
+        "trivial": trivial, "free": result.reason_code not in ("above", "below") or result.threshold == (None, None),
     }  # fmt: skip
 
 
 def _probes(health: Health) -> Iterator[dict[str, Any]]:
-    found: dict[tuple[str, str], list[str]] = {}
+    by_probe: dict[tuple[str, str], list[str]] = {}
     for name, probes in health.probes.items():
         for state, listed in (("not_taken", probes.not_taken), ("not_read", probes.not_read)):
             for probe in listed:
-                found.setdefault((probe, state), []).append(name)
+                by_probe.setdefault((probe, state), []).append(name)
     together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (probe, state), methodologies in found.items():
+    for (probe, state), methodologies in by_probe.items():
         together.setdefault((state, tuple(methodologies)), []).append(probe)
     for (state, of), kinds in together.items():
         yield {"state": state, "probes": kinds, "methodologies": list(of)}
@@ -418,20 +418,20 @@ OVERALL = N_("{method}: {verdict} ({reasons}).")
 MORE = N_("and {n} more")
 
 
-def verdict(one: Overall, language: Language) -> str:
-    return tell(VERDICTS[one.verdict], language)
+def verdict(overall: Overall, language: Language) -> str:
+    return tell(VERDICTS[overall.verdict], language)
 
 
 def reasons(health: Health, told: Results, name: str, *, most: int = MOST_REASONS) -> str:
     """The weightiest reasons of a methodology's verdict in words."""
-    said = [_reason(health, told, name, reason) for reason in health.verdicts[name].reasons]
-    more = [tell(MORE, told.language).format(n=len(said) - most)] if len(said) > most else []
-    return "; ".join([*said[:most], *more])
+    texts = [_reason(health, told, name, reason) for reason in health.verdicts[name].reasons]
+    more = [tell(MORE, told.language).format(n=len(texts) - most)] if len(texts) > most else []
+    return "; ".join([*texts[:most], *more])
 
 
-def lacking(one: Overall, language: Language) -> str:
+def lacking(overall: Overall, language: Language) -> str:
     """What there is too little of, of data that cannot be judged."""
-    return tell(REASONS[one.reasons[0].rpartition(":")[2]], language)
+    return tell(REASONS[overall.reasons[0].rpartition(":")[2]], language)
 
 
 def _reason(health: Health, told: Results, name: str, reason: str) -> str:
@@ -441,19 +441,18 @@ def _reason(health: Health, told: Results, name: str, reason: str) -> str:
         return tell(REASONS[reason.rpartition(":")[2]], told.language)
     checks = told.presentation.tables["checks"]
     row = dictionaries(told.analysis.tables["checks"])[health.checks.index(behind)]
-    known = {one.name: one for one in checks.columns}
+    known = {column.name: column for column in checks.columns}
     return told.fill(OF_PROBE if behind.probe else REASON, row, known, markdown=False)
 
 
 def flags(health: Health, told: Results, name: str) -> list[str]:
-    """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind
-    it."""
-    found = health.verdicts.get(name)
-    if found is None or found.verdict in ("usable", "nothing to judge"):
+    """What a methodology's health gives to be flagged: the verdict unless it is usable, and the checks behind it."""
+    overall = health.verdicts.get(name)
+    if overall is None or overall.verdict in ("usable", "nothing to judge"):
         return []
-    method, standing = told.names.of("methodology", name, told.language), verdict(found, told.language)
-    said = tell(OVERALL, told.language).format(method=method, verdict=standing, reasons=reasons(health, told, name))
-    known = {one.name: one for one in told.presentation.tables["checks"].columns}
+    method, standing = told.names.of("methodology", name, told.language), verdict(overall, told.language)
+    sentence = tell(OVERALL, told.language).format(method=method, verdict=standing, reasons=reasons(health, told, name))
+    known = {column.name: column for column in told.presentation.tables["checks"].columns}
     rows = [row for row in dictionaries(told.analysis.tables["checks"]) if row["methodology"] == name]
     flagged = [row for row in rows if row["verdict"] in ("caution", "bad")]
-    return [said, *(told.fill(FREE if row["free"] else SUMMARY, row, known, markdown=False) for row in flagged)]
+    return [sentence, *(told.fill(FREE if row["free"] else SUMMARY, row, known, markdown=False) for row in flagged)]

@@ -1,5 +1,4 @@
-"""Checks of instrument health: their words, the rows they read, those that every methodology gets, those that probe
-arms give.
+"""Checks of instrument health: their words, the rows they read, those of every methodology and of probe arms.
 
 A check that the data do not allow is "not computed" with the reason, never a pass and never left out.
 """
@@ -64,166 +63,76 @@ VERDICTS: Mapping[str, str] = {
 
 CHECKS: Mapping[str, tuple[Unit, str, str]] = {
     "zero_drift": ("share", N_("Agents without any change"), N_("Memory hardly affects the answers.")),
-    "direction_flips": (
-        "share",
-        N_("Agents that change sides of the scale on at least half of the statements"),
-        N_("That much turning round speaks of noise, not of opinions."),
-    ),
-    "unrevised": (
-        "share",
-        N_("Agents whose last ratings equal their first"),
-        N_("The feedback has no effect; convergence cannot be measured."),
-    ),
-    "rated_alike": (
-        "share",
-        N_("Agents that find all scenarios equally desirable"),
-        N_("The scenarios are not told apart."),
-    ),
-    "two_components": (
-        "share",
-        N_("Variance of the first two components"),
-        N_("The answers hardly share a structure; types are doubtful."),
-    ),
-    "coherence": (
-        "coefficient",
-        N_("Coherence beyond chance, without agents' own levels (mean r)"),
-        N_("The answers hang together hardly more than random ones."),
-    ),
-    "order_smoothness": (
-        "coefficient",
-        N_("Likeness of neighbours in the order shown, beyond other orders (r)"),
-        N_("Answers repeat the one before instead of saying what is thought of the item."),
-    ),
-    "family_alpha": (
-        "coefficient",
-        N_("Consistency of the families (Cronbach's α, median)"),
-        N_("Statements of one family do not go together."),
-    ),
-    "reversed_items": (
-        "coefficient",
-        N_("Agreement with statements and with reversed ones of the same family (r)"),
-        N_(
-            "Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the "
-            "keys are wrong."
-        ),
-    ),
-    "answer_stability": (
-        "coefficient",
-        N_("Stability of the answers from wave to wave or round to round (r)"),
-        N_("Who answers now this, now that has no opinion that could change."),
-    ),
-    "acquiescence": (
-        "points",
-        N_("Acquiescence (points of a five-point scale)"),
-        N_("Statements of both directions are agreed or disagreed with."),
-    ),
+    "direction_flips": ("share", N_("Agents that change sides of the scale on at least half of the statements"),
+        N_("That much turning round speaks of noise, not of opinions.")),
+    "unrevised": ("share", N_("Agents whose last ratings equal their first"),
+        N_("The feedback has no effect; convergence cannot be measured.")),
+    "rated_alike": ("share", N_("Agents that find all scenarios equally desirable"),
+        N_("The scenarios are not told apart.")),
+    "two_components": ("share", N_("Variance of the first two components"),
+        N_("The answers hardly share a structure; types are doubtful.")),
+    "coherence": ("coefficient", N_("Coherence beyond chance, without agents' own levels (mean r)"),
+        N_("The answers hang together hardly more than random ones.")),
+    "order_smoothness": ("coefficient", N_("Likeness of neighbours in the order shown, beyond other orders (r)"),
+        N_("Answers repeat the one before instead of saying what is thought of the item.")),
+    "family_alpha": ("coefficient", N_("Consistency of the families (Cronbach's α, median)"),
+        N_("Statements of one family do not go together.")),
+    "reversed_items": ("coefficient", N_("Agreement with statements and with reversed ones of the same family (r)"),
+        N_("Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the "
+           "keys are wrong.")),
+    "answer_stability": ("coefficient", N_("Stability of the answers from wave to wave or round to round (r)"),
+        N_("Who answers now this, now that has no opinion that could change.")),
+    "acquiescence": ("points", N_("Acquiescence (points of a five-point scale)"),
+        N_("Statements of both directions are agreed or disagreed with.")),
     "extreme_style": ("share", N_("Answers at the ends of the scale"), N_("That is far from what people do.")),
     "midpoint_style": ("share", N_("Answers at the midpoint"), N_("That is far from what people do.")),
-    "straightlining": (
-        "share",
-        N_("Agents with very long rows of equal answers"),
-        N_("Answers are ticked through instead of given."),
-    ),
-    "position_share": (
-        "share",
-        N_("Preference for the option shown first or last (excess)"),
-        N_("The place of an option is no reason to choose it."),
-    ),
-    "flat_items": (
-        "share",
-        N_("Items that more than half of the pairs of agents answer alike"),
-        N_("The agents hardly differ."),
-    ),
-    "variance_ratio": (
-        "coefficient",
-        N_("Spread relative to people's"),
-        N_("Differences between people are understated."),
-    ),
-    "persona_flattening": (
-        "coefficient",
-        N_(
-            "Likeness within types ahead of that between them (r of profiles without the items' means, within − "
-            "between)"
-        ),
-        N_("Agents of different types answer no more differently than those of one type."),
-    ),
+    "straightlining": ("share", N_("Agents with very long rows of equal answers"),
+        N_("Answers are ticked through instead of given.")),
+    "position_share": ("share", N_("Preference for the option shown first or last (excess)"),
+        N_("The place of an option is no reason to choose it.")),
+    "flat_items": ("share", N_("Items that more than half of the pairs of agents answer alike"),
+        N_("The agents hardly differ.")),
+    "variance_ratio": ("coefficient", N_("Spread relative to people's"),
+        N_("Differences between people are understated.")),
+    "persona_flattening": ("coefficient",
+        N_("Likeness within types ahead of that between them (r of profiles without the items' means, within − "
+           "between)"),
+        N_("Agents of different types answer no more differently than those of one type.")),
     "refusal_rate": ("share", N_("Refused answers"), N_("What is missing is not missing at random.")),
     "repair_rate": ("share", N_("Answers valid only after asking again"), N_("The instrument or the model struggles.")),
-    "contentless": (
-        "share",
-        N_("Agents whose answers say nothing"),
-        N_("Rows of one value, and texts that repeat or are no sentences: see the column `content`."),
-    ),
+    "contentless": ("share", N_("Agents whose answers say nothing"),
+        N_("Rows of one value, and texts that repeat or are no sentences: see the column `content`.")),
     "empty_texts": ("share", N_("Texts that say nothing"), N_("They explain nothing: see the column `content`.")),
     "missing_rate": ("share", N_("Invalid or failed answers"), N_("Resuming the run asks failed ones again.")),
-    "refusal_by_type": (
-        "share",
-        N_("Largest difference between types in refusals"),
-        N_("Types are not represented equally well."),
-    ),
-    "repair_by_type": (
-        "share",
-        N_("Largest difference between types in repairs"),
-        N_("Types do not answer with equal ease."),
-    ),
-    "missing_by_type": (
-        "share",
-        N_("Largest difference between types in missing answers"),
-        N_("Types are not represented equally well."),
-    ),
-    "human_jsd": (
-        "coefficient",
-        N_("Likeness to people's distribution (1 − JSD)"),
-        N_("An even spread would be no further off."),
-    ),
-    "human_w1": (
-        "coefficient",
-        N_("Likeness to people's distribution (1 − Wasserstein)"),
-        N_("An even spread would be no further off."),
-    ),
-    "test_retest": (
-        "coefficient",
-        N_("Agreement when asked again (weighted κ)"),
-        N_("What a repeat does not reproduce is noise."),
-    ),
-    "option_order": (
-        "coefficient",
-        N_("Agreement with the options reversed (weighted κ)"),
-        N_("An opinion does not depend on the order."),
-    ),
-    "option_order_shift": (
-        "points",
-        N_("Shift with the options reversed (points)"),
-        N_("It shows a preference for a place."),
-    ),
+    "refusal_by_type": ("share", N_("Largest difference between types in refusals"),
+        N_("Types are not represented equally well.")),
+    "repair_by_type": ("share", N_("Largest difference between types in repairs"),
+        N_("Types do not answer with equal ease.")),
+    "missing_by_type": ("share", N_("Largest difference between types in missing answers"),
+        N_("Types are not represented equally well.")),
+    "human_jsd": ("coefficient", N_("Likeness to people's distribution (1 − JSD)"),
+        N_("An even spread would be no further off.")),
+    "human_w1": ("coefficient", N_("Likeness to people's distribution (1 − Wasserstein)"),
+        N_("An even spread would be no further off.")),
+    "test_retest": ("coefficient", N_("Agreement when asked again (weighted κ)"),
+        N_("What a repeat does not reproduce is noise.")),
+    "option_order": ("coefficient", N_("Agreement with the options reversed (weighted κ)"),
+        N_("An opinion does not depend on the order.")),
+    "option_order_shift": ("points", N_("Shift with the options reversed (points)"),
+        N_("It shows a preference for a place.")),
     "item_order": ("coefficient", N_("Agreement over orders of the items (ICC)"), N_("Neighbouring items rub off.")),
     "paraphrase": ("share", N_("Share of variance of the wording"), N_("The wording has a say.")),
-    "persona_swap": (
-        "share",
-        N_("Share of the agreement on retest that another's persona takes away"),
-        N_("The persona is hardly heeded."),
-    ),
-    "null_persona": (
-        "share",
-        N_("Share of the agreement on retest that is gone without a persona"),
-        N_("It is rather the model that speaks than the persona."),
-    ),
-    "negative_control": (
-        "count",
-        N_("Control items with a sure drift"),
-        N_("Nothing should have moved there: a shared shock moves everything."),
-    ),
-    "placebo_exposure": (
-        "points",
-        N_("Change under the own against a neutral memory (points)"),
-        N_("The change is not surely due to what was experienced."),
-    ),
-    "false_median": (
-        "coefficient",
-        N_("Pull of a median that nobody gave"),
-        N_("It is the number that is followed, not the panel."),
-    ),
-}
+    "persona_swap": ("share", N_("Share of the agreement on retest that another's persona takes away"),
+        N_("The persona is hardly heeded.")),
+    "null_persona": ("share", N_("Share of the agreement on retest that is gone without a persona"),
+        N_("It is rather the model that speaks than the persona.")),
+    "negative_control": ("count", N_("Control items with a sure drift"),
+        N_("Nothing should have moved there: a shared shock moves everything.")),
+    "placebo_exposure": ("points", N_("Change under the own against a neutral memory (points)"),
+        N_("The change is not surely due to what was experienced.")),
+    "false_median": ("coefficient", N_("Pull of a median that nobody gave"),
+        N_("It is the number that is followed, not the panel.")),
+}  # fmt: skip
 """By name: unit of the value; by language what it is and what a caution means."""
 
 BASES: Mapping[Basis, str] = {
@@ -308,8 +217,7 @@ KEY = ["methodology", "phase", "arm", "session", "round", "turn", "participant",
 
 
 def with_blocks(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with a column `block`: the instrument part that an item was shown in; "" where the ledger has no
-    answer.
+    """The table with a column `block`: the instrument part an item was shown in; "" without an answer.
 
     Positions count within a part, so that without it no order over several parts is known.
     """
@@ -328,17 +236,13 @@ def checkable(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def answers(rows: pd.DataFrame) -> Answers:
-    """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first
-    asked."""
+    """Closed items of one arm, methodology, phase and round. An item asked again later counts as first asked."""
     return read_answers(_once(rows, OF_ANSWERS))
 
 
 def expected(rows: pd.DataFrame) -> ExpectedAnswers | None:
     """The probabilities behind `answers`; None where single answers were asked for."""
-    if (
-        "distribution" not in rows
-        or not closed(rows[["scale_min", "distribution"]])["distribution"].fillna("").ne("").any()
-    ):
+    if "distribution" not in rows or not rows.loc[rows["scale_min"].notna(), "distribution"].fillna("").ne("").any():
         return None
     once = _once(rows, [*OF_ANSWERS, "distribution"])
     return read_expected(read_answers(once), once)
@@ -346,10 +250,10 @@ def expected(rows: pd.DataFrame) -> ExpectedAnswers | None:
 
 def _once(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """These columns alone; read_answers leaves out what has no scale."""
-    own = rows[rows.columns.intersection(columns)]
+    table = rows[rows.columns.intersection(columns)]
     if any(rows[place].nunique() > 1 for place in ("session", "turn") if place in rows):
-        own = own[~own.duplicated(["participant", "item_id"])]
-    return own.rename(columns={"item_id": "item"})
+        table = table[~table.duplicated(["participant", "item_id"])]
+    return table.rename(columns={"item_id": "item"})
 
 
 def asked(rows: pd.DataFrame) -> pd.DataFrame:
@@ -367,8 +271,8 @@ def asked(rows: pd.DataFrame) -> pd.DataFrame:
 
 def occasion(rows: pd.DataFrame, phase: str, number: int | None = None) -> pd.DataFrame:
     """Rows of one phase, and of one round where it is named."""
-    own = chosen(rows, rows["phase"].eq(phase))
-    return own if number is None else chosen(own, own["round"].eq(number))
+    of_phase = chosen(rows, rows["phase"].eq(phase))
+    return of_phase if number is None else chosen(of_phase, of_phase["round"].eq(number))
 
 
 def closed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -377,19 +281,14 @@ def closed(rows: pd.DataFrame) -> pd.DataFrame:
 
 def rounds(rows: pd.DataFrame) -> list[int]:
     """Rounds with closed items that somebody answered, in order."""
-    return _sorted(rows.loc[rows["scale_min"].notna() & rows["value"].notna(), "round"].unique())
+    return sorted(map(int, rows.loc[rows["scale_min"].notna() & rows["value"].notna(), "round"].unique()))
 
 
 def phases(rows: pd.DataFrame) -> list[str]:
     return sorted(str(phase) for phase in rows["phase"].unique())
 
 
-def _sorted(values: Iterable[object]) -> list[int]:
-    return sorted({int(str(value)) for value in values})
-
-
 # --- The checks of instrument health that every methodology gets, and how one declares others of its own --------------
-# A check that the data do not allow is "not computed" with the reason, never a pass and never left out.
 
 Humans = Mapping[str, Human]
 """What the instrument says of people's answers, by item."""
@@ -397,8 +296,7 @@ Humans = Mapping[str, Human]
 
 @dataclass(frozen=True)
 class OwnCheck:
-    """A check that one methodology alone has: its rule, and its words by language. `judged(name, …, rule=rule)` makes
-    one."""
+    """A check that one methodology alone has: its rule, and its words. `judged(name, …, rule=rule)` makes one."""
 
     rule: Threshold
     unit: Unit  # of the value
@@ -417,16 +315,7 @@ class HealthCheck:
     own: OwnCheck | None = None
 
     def what(self, language: Language) -> str:
-        return tell(self._words()[0], language)
-
-    def meaning(self, language: Language) -> str:
-        """What a caution means."""
-        return tell(self._words()[1], language)
-
-    def why(self, language: Language) -> str:
-        """The reason in words."""
-        own = self.own.reasons if self.own else {}
-        return tell({**REASONS, **own}[self.found.reason_code], language)
+        return tell(self.own.words[0] if self.own else CHECKS[self.found.name][1], language)
 
     @property
     def rule(self) -> Threshold:
@@ -435,9 +324,6 @@ class HealthCheck:
     @property
     def unit(self) -> Unit:
         return self.own.unit if self.own else CHECKS[self.found.name][0]
-
-    def _words(self) -> tuple[str, str]:
-        return self.own.words if self.own else CHECKS[self.found.name][1:]
 
 
 Made = Iterator[tuple[str, Diagnostic]]
@@ -449,8 +335,8 @@ def missing(name: str, why: str, *, rule: Threshold | None = None) -> Diagnostic
     return judged(name, None, dict.fromkeys((rule or THRESHOLDS[name]).least, 0), why_not=why, rule=rule)
 
 
-def each(phase: str, found: Iterable[Diagnostic]) -> Made:
-    yield from ((phase, one) for one in found)
+def each(phase: str, diagnostics: Iterable[Diagnostic]) -> Made:
+    yield from ((phase, diagnostic) for diagnostic in diagnostics)
 
 
 # --- what every methodology gets -------------------------------------------------------------------------------------
@@ -476,13 +362,13 @@ def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
         yield sourced(variance_ratio(table, sds, tables=tables), known)
         yield persona_flattening(table)
         marginals = {item: human.marginals for item, human in known.items() if human.marginals}
-        yield from (sourced(one, known) for one in human_anchor(table, marginals, tables=tables))
+        yield from (sourced(diagnostic, known) for diagnostic in human_anchor(table, marginals, tables=tables))
 
 
-def sourced(found: Diagnostic, humans: Humans) -> Diagnostic:
+def sourced(diagnostic: Diagnostic, humans: Humans) -> Diagnostic:
     """With where the data of people are from."""
     sources = list(dict.fromkeys(human.source for human in humans.values()))
-    return replace(found, detail={**found.detail, "sources": sources}) if sources else found
+    return replace(diagnostic, detail={**diagnostic.detail, "sources": sources}) if sources else diagnostic
 
 
 def style_of(table: Answers, given: ExpectedAnswers | None) -> Iterator[Diagnostic]:
@@ -511,9 +397,9 @@ def contents(rows: pd.DataFrame) -> Made:
 def any_other(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """A methodology without plausibility checks of its own: closed items of each phase as first asked, and gaps."""
     for phase in phases(rows):
-        own = occasion(rows, phase)
-        first = rounds(own)[:1]
-        yield from each(phase, scales(occasion(own, phase, first[0]) if first else own.iloc[:0], humans))
+        of_phase = occasion(rows, phase)
+        first = rounds(of_phase)[:1]
+        yield from each(phase, scales(occasion(of_phase, phase, first[0]) if first else of_phase.iloc[:0], humans))
     yield from gaps(rows)
 
 
@@ -548,7 +434,7 @@ def possible(methodology: Methodology) -> tuple[str, ...]:
 
 def not_read(checks: Iterable[HealthCheck], asked: Iterable[str]) -> tuple[str, ...]:
     """Probes that were asked, and paid, and that no check could be made of."""
-    read = {one.found.name for one in checks if one.probe}
+    read = {check.found.name for check in checks if check.probe}
     return tuple(dict.fromkeys(READ_BY[arm] for arm in asked if arm in READ_BY and READ_BY[arm] not in read))
 
 
@@ -556,22 +442,12 @@ def not_taken(
     likely: Iterable[str], checks: Iterable[HealthCheck], asked: Iterable[str], *, waves: int
 ) -> tuple[str, ...]:
     """Of the probes that were possible those that were not asked; those of change only where there are two waves."""
-    taken = {one.found.name for one in checks if one.probe} | {READ_BY.get(arm, arm) for arm in asked}
-    return tuple(one for one in likely if one not in taken and (waves > 1 or one not in OF_CHANGE))
+    taken = {check.found.name for check in checks if check.probe} | {READ_BY.get(arm, arm) for arm in asked}
+    return tuple(probe for probe in likely if probe not in taken and (waves > 1 or probe not in OF_CHANGE))
 
 
 def nothing_pinned(arm: str) -> Found:
     return {}
-
-
-@dataclass(frozen=True)
-class Probed:
-    """One occasion: the main arm's answers, and those of the probe arms by arm id."""
-
-    main: Answers
-    arms: Mapping[str, Answers]
-    temperature: float = 0.0  # of the retest
-    likeness: tuple[float | None, int] | None = None  # of main arm and retest, where probabilities were given
 
 
 @dataclass(frozen=True)
@@ -586,13 +462,13 @@ class Arms:
     @property
     def others(self) -> dict[str, pd.DataFrame]:
         """Arms with answers to closed items."""
-        return {arm: own for arm, own in self.asked.items() if closed(own)["value"].notna().any()}
+        return {arm: rows for arm, rows in self.asked.items() if closed(rows)["value"].notna().any()}
 
 
 def probing(rows: pd.DataFrame, analysis: Analysis, pinned: Callable[[str], Found]) -> Arms:
     """rows: of all arms of one methodology, with `block`."""
     aside = rows[rows["arm_role"].isin(["probe", "placebo"])].groupby("arm", sort=False)
-    asked = {str(arm): own for arm, own in aside if own["status"].ne("not_reached").any()}
+    asked = {str(arm): rows for arm, rows in aside if rows["status"].ne("not_reached").any()}
     return Arms(chosen(rows, rows["arm_role"].eq("main")), asked, analysis, pinned)
 
 
@@ -607,32 +483,28 @@ def repeated(arms: Arms) -> Made:
         first = rounds(main)[:1]
         if not first:
             continue
-        own = {arm: closed(occasion(rows, phase, first[0])) for arm, rows in others.items()}
-        tables = {arm: answers(rows) for arm, rows in own.items() if len(rows)}
-        temperatures = own[RETEST]["temperature"].dropna() if RETEST in tables else pd.Series(dtype=float)
-        warm = float(temperatures.max()) if len(temperatures) else 0.0
-        own_main = occasion(main, phase, first[0])
-        alike = like(own_main, own[RETEST]) if RETEST in tables else None
-        probed = Probed(answers(own_main), tables, warm, alike)
-        yield from ((phase, found) for found in compared(probed, why))
+        by_arm = {arm: closed(occasion(rows, phase, first[0])) for arm, rows in others.items()}
+        tables = {arm: answers(rows) for arm, rows in by_arm.items() if len(rows)}
+        as_first = occasion(main, phase, first[0])
+        if RETEST in tables:
+            yield phase, retested(as_first, by_arm[RETEST])
+        yield from each(phase, compared(answers(as_first), tables, why))
 
 
-def like(main: pd.DataFrame, again: pd.DataFrame) -> tuple[float | None, int] | None:
-    """1 − JSD of the probabilities of both, and over how many answers; None where either gave single answers."""
+def retested(main: pd.DataFrame, again: pd.DataFrame) -> Diagnostic:
+    """With 1 − JSD of the probabilities of both, and over how many answers, unless either gave single answers."""
+    temperatures = again["temperature"].dropna()
+    warm = float(temperatures.max()) if len(temperatures) else 0.0
+    diagnostic = retest(answers(main), answers(again), temperature=warm)
     first, second = expected(main), expected(again)
-    return likeness(first, second) if first and second else None
+    if not first or not second:
+        return diagnostic
+    value, n = likeness(first, second)
+    return replace(diagnostic, detail={**diagnostic.detail, "likeness_of_distributions": value, "n_distributions": n})
 
 
-def compared(probed: Probed, no_retest: str = "no_retest") -> Iterator[Diagnostic]:
-    """The probes that repeat one occasion, in the table's order. no_retest: why there is none to compare personas
-    with."""
-    main, arms = probed.main, probed.arms
-    if RETEST in arms:
-        found = retest(main, arms[RETEST], temperature=probed.temperature)
-        if probed.likeness:
-            value, n = probed.likeness
-            found = replace(found, detail={**found.detail, "likeness_of_distributions": value, "n_distributions": n})
-        yield found
+def compared(main: Answers, arms: Mapping[str, Answers], no_retest: str) -> Iterator[Diagnostic]:
+    """The other probes that repeat one occasion, in the table's order. no_retest: why there is none."""
     if "options_reversed" in arms:
         yield from option_order(main, arms["options_reversed"])
     shuffled = [table for arm, table in arms.items() if arm.startswith("items_shuffled")]

@@ -1,11 +1,10 @@
-"""Markdown: escaping and excerpting what others wrote, numbers as the language writes them."""
+"""Markdown: escaping what others wrote, numbers as the language writes them."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from enquete.analysis.vocabulary import stemmed
 from enquete.locale import decimals, percent, quoted, whole
 from enquete.state.asking import Language
 from enquete.state.visible_text import visible
@@ -14,15 +13,11 @@ MISSING = "–"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$^&])")
 _LINE_START = re.compile(r"^(\s*)(?:([-+=:])|(\d+)([.)])(?=\s|$))")
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|file|javascript|data)(:)|\b(www)(\.)|(@)")
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=[A-ZÄÖÜ„“\"(0-9])")
-_WORD = re.compile(r"[^\W\d_]{4,}")
 _HUMP = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|(?<=[A-ZÄÖÜ])(?=[A-ZÄÖÜ][a-zäöüß])")
-GAP = "[…]"
 
 
 def escape(text: object) -> str:
-    """What a person or model wrote, as one line of plain text: no heading, link, table cell, HTML or list comes of
-    it."""
+    """What a person or model wrote, as one line of plain text: no heading, link, table cell, HTML or list."""
     return _escaped(str(text))
 
 
@@ -64,29 +59,9 @@ def p_value(value: object, language: Language) -> str:
 
 def of(n: object, total: object, language: Language) -> str:
     """n_responded / n_total."""
-    return " / ".join(whole(one, language) if isinstance(one, int) else "0" for one in (n, total))
+    return " / ".join(whole(count, language) if isinstance(count, int) else "0" for count in (n, total))
 
 
 def quote(text: object, who: str, language: Language) -> str:
     """A list entry with someone's words."""
     return f"- {who}: {quoted(escape(text), language)}"
-
-
-def excerpt(text: str, about: str) -> str:
-    """The sentence of `text` that shares most words with `about`, with […] where something was left out.
-
-    Words are compared by their first six letters, which outlives most endings. The whole text where it is one sentence
-    or no sentence shares a word.
-    """
-    sentences = _SENTENCE.split(" ".join(text.split()))
-    wanted = _stems(about)
-    shared = [len(_stems(sentence) & wanted) for sentence in sentences]
-    if len(sentences) < 2 or not max(shared):
-        return text
-    best = shared.index(max(shared))
-    before, after = (f"{GAP} " if best else ""), (f" {GAP}" if best < len(sentences) - 1 else "")
-    return f"{before}{sentences[best]}{after}"
-
-
-def _stems(text: str) -> set[str]:
-    return {stemmed(word.lower()) for word in _WORD.findall(text)}

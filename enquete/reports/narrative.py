@@ -85,7 +85,7 @@ class NarrativeText:
     problems: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, JsonValue]:
-        paragraphs: list[JsonValue] = [one.model_dump(mode="json") for one in self.paragraphs]
+        paragraphs: list[JsonValue] = [paragraph.model_dump(mode="json") for paragraph in self.paragraphs]
         return {"by": self.by, "paragraphs": paragraphs, "problems": list(self.problems)}
 
 
@@ -116,20 +116,20 @@ def shown(findings: Sequence[KeyFinding], frame: pd.DataFrame, run: str) -> list
     same request, which a cache can answer. frame: the response table."""
     rows = responded(chosen(frame, frame["arm_role"].eq("main")))
     made = []
-    for one in findings[:MOST_FINDINGS]:
-        own = (
-            rows[rows["methodology"].eq(one.methodology) & rows["item_id"].isin(one.items)]
-            if one.items
+    for finding in findings[:MOST_FINDINGS]:
+        behind = (
+            rows[rows["methodology"].eq(finding.methodology) & rows["item_id"].isin(finding.items)]
+            if finding.items
             else rows.iloc[:0]
         )
-        answers = [name.removeprefix(f"{run}/") for name in cited(own.iloc[:ANSWERS], ANSWERS)]
-        made.append(FindingData(id=f"{one.methodology}.{one.id}", says=one.text, answers=answers))
+        answers = [name.removeprefix(f"{run}/") for name in cited(behind.iloc[:ANSWERS], ANSWERS)]
+        made.append(FindingData(id=f"{finding.methodology}.{finding.id}", says=finding.text, answers=answers))
     return made
 
 
 def subject(findings: Sequence[FindingData], language: Language) -> str:
     """Names the summary of exactly these findings, whatever the name of the run, so that a replay finds it."""
-    text = json.dumps([one.model_dump(mode="json") for one in findings], sort_keys=True)
+    text = json.dumps([finding.model_dump(mode="json") for finding in findings], sort_keys=True)
     return f"summary/{language}/{sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -147,20 +147,20 @@ async def write(run_session: RunSession, findings: Sequence[FindingData]) -> Non
     if not findings or not wanted(run_session):
         return
     context, name = _desk(run_session), subject(findings, run_session.record.language)
-    if context.pinned(name) is None and (found := await _written(context, name, findings)) is not None:
-        await context.pin(name, found.as_json())
+    if context.pinned(name) is None and (text := await _written(context, name, findings)) is not None:
+        await context.pin(name, text.as_json())
 
 
 async def _written(context: LedgerContext, name: str, findings: Sequence[FindingData]) -> NarrativeText | None:
     """Two texts at most: one, and one that corrects it."""
     wrong: list[str] = []
     for attempt in ("", "/corrected"):
-        found = await context.work(task(f"{name}{attempt}", findings, wrong))
-        if isinstance(found, str):
+        reply = await context.work(task(f"{name}{attempt}", findings, wrong))
+        if isinstance(reply, str):
             return None
-        wrong = problems(found, findings)
+        wrong = problems(reply, findings)
         if not wrong:
-            return NarrativeText(tuple(found.paragraphs), "model")
+            return NarrativeText(tuple(reply.paragraphs), "model")
     return NarrativeText((), "refused", tuple(wrong))
 
 
@@ -171,8 +171,8 @@ def task(name: str, findings: Sequence[FindingData], wrong: Sequence[str]) -> In
 
 
 def _prompt(data: NarrativeData, language: Language) -> str:
-    findings = "\n".join(one.model_dump_json() for one in data.findings)
-    problems = "\n".join(f"- {one}" for one in data.problems[:20])
+    findings = "\n".join(finding.model_dump_json() for finding in data.findings)
+    problems = "\n".join(f"- {problem}" for problem in data.problems[:20])
     again = tell(_AGAIN, language).format(problems=problems) if data.problems else ""
     return tell(_PROMPT, language).format(findings=findings) + again
 
@@ -180,7 +180,7 @@ def _prompt(data: NarrativeData, language: Language) -> str:
 def _by_rule(data: NarrativeData) -> Narrative:
     """A paragraph a finding: its own sentence."""
     return Narrative(
-        paragraphs=[Paragraph(text=one.says, finding_ids=[one.id], answer_ids=one.answers) for one in data.findings]
+        paragraphs=[Paragraph(text=f.says, finding_ids=[f.id], answer_ids=f.answers) for f in data.findings]
     )
 
 
@@ -188,9 +188,9 @@ def _desk(run_session: RunSession) -> LedgerContext:
     """The interviewer's context of the main arm, filed under the synthesis; it has nobody to ask."""
     name = next(iter(run_session.record.methods))
     nobody = NobodyAsks()
-    own = run_session.context(name, "T1", run_session.record.main.id)
+    desk = run_session.context(name, "T1", run_session.record.main.id)
     interviewers = run_session.interviewers(NARRATIVE)
-    return replace(own, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody, interviewers=interviewers)
+    return replace(desk, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody, interviewers=interviewers)
 
 
 def stored(reading: RunReading, findings: Sequence[FindingData]) -> NarrativeText:
@@ -198,13 +198,13 @@ def stored(reading: RunReading, findings: Sequence[FindingData]) -> NarrativeTex
     record = reading.record
     if not findings or record.main.respondent != "llm":
         return NarrativeText()
-    found = reading.ledger.pinned(record.main.id, METHODOLOGY, "", subject(findings, record.language))
-    if not isinstance(found, dict):
+    summary = reading.ledger.pinned(record.main.id, METHODOLOGY, "", subject(findings, record.language))
+    if not isinstance(summary, dict):
         return NarrativeText((), "unwritten")
-    if found.get("by") != "model":
-        listed = found.get("problems")
+    if summary.get("by") != "model":
+        listed = summary.get("problems")
         return NarrativeText((), "refused", tuple(map(str, listed)) if isinstance(listed, list) else ())
-    return NarrativeText(tuple(Narrative.model_validate(found).paragraphs), "model")
+    return NarrativeText(tuple(Narrative.model_validate(summary).paragraphs), "model")
 
 
 # --- what is wrong with a text ----------------------------------------------------------------------------------------
@@ -229,63 +229,63 @@ def problems(narrative: Narrative, findings: Sequence[FindingData]) -> list[str]
     Numbers in words are left alone. Figures are read as German and as English write them; one that can be read in two
     ways passes if one of them is a finding's.
     """
-    by_id = {one.id: one for one in findings}
+    by_id = {finding.id: finding for finding in findings}
     if not any(paragraph.text.strip() for paragraph in narrative.paragraphs):
         return ["the text is empty"]
-    found: list[str] = []
+    wrong: list[str] = []
     for number, paragraph in enumerate(narrative.paragraphs, start=1):
-        found += (f"paragraph {number}: {line}" for line in _of_paragraph(paragraph, by_id))
-    return found
+        wrong += (f"paragraph {number}: {line}" for line in _of_paragraph(paragraph, by_id))
+    return wrong
 
 
 def _of_paragraph(paragraph: Paragraph, findings: Mapping[str, FindingData]) -> Iterator[str]:
-    theirs = [findings[one] for one in paragraph.finding_ids if one in findings]
-    yield from (f"finding {one!r} does not exist" for one in paragraph.finding_ids if one not in findings)
+    theirs = [findings[name] for name in paragraph.finding_ids if name in findings]
+    yield from (f"finding {name!r} does not exist" for name in paragraph.finding_ids if name not in findings)
     if not paragraph.finding_ids:
         yield "cites no finding"
-    answers = {one for finding in theirs for one in finding.answers}
+    answers = {answer for finding in theirs for answer in finding.answers}
     if answers and not paragraph.answer_ids:
         yield "cites no answer"
     yield from (
-        f"answer {one!r} belongs to none of the findings that it cites"
-        for one in paragraph.answer_ids
-        if one not in answers
+        f"answer {answer!r} belongs to none of the findings that it cites"
+        for answer in paragraph.answer_ids
+        if answer not in answers
     )
-    said = " ".join(one.says for one in theirs)
-    yield from figures(paragraph.text, said)
+    says = " ".join(finding.says for finding in theirs)
+    yield from figures(paragraph.text, says)
     for quoted in _QUOTED.finditer(paragraph.text):
-        if quoted[1].strip(" .,;:") not in said:
+        if quoted[1].strip(" .,;:") not in says:
             yield f"nobody is quoted with {quoted[1]!r} in the findings cited"
 
 
-def figures(text: str, said: str) -> Iterator[str]:
+def figures(text: str, says: str) -> Iterator[str]:
     """Figures of `text` that are none of those in `said`."""
-    bare = said
-    for name in sorted(set(_names(said)), key=len, reverse=True):  # a name may hold digits
+    bare = says
+    for name in sorted(set(_names(says)), key=len, reverse=True):  # a name may hold digits
         text, bare = text.replace(name, "…"), bare.replace(name, "…")
-    odd = sorted({one for one in text if unicodedata.category(one) in ("No", "Nl")})
-    yield from (f"{one!r} is a figure that cannot be checked" for one in odd)
-    allowed = {reading for found in _TOKEN.finditer(bare) for reading in _readings(found, bare)}
+    odd = sorted({character for character in text if unicodedata.category(character) in ("No", "Nl")})
+    yield from (f"{character!r} is a figure that cannot be checked" for character in odd)
+    allowed = {reading for match in _TOKEN.finditer(bare) for reading in _readings(match, bare)}
     for found in _TOKEN.finditer(text):
         written = found[0].rstrip(".,' \u00a0\u202f")
         if not _PLAIN.fullmatch(written):
             yield f"{written!r} is a figure that cannot be checked"
         elif not any(reading in allowed for reading in _readings(found, text)):
             yield f"{written} is no figure of the findings cited"
-    words = {*_WORD.findall(said), *WAVES}
-    mixed = (one[0] for one in _WORD.finditer(text) if _MIXED.fullmatch(one[0]) and not one[0][0].isdigit())
-    yield from (f"{one!r} is a figure that cannot be checked" for one in mixed if one not in words)
+    words = {*_WORD.findall(says), *WAVES}
+    mixed = (word[0] for word in _WORD.finditer(text) if _MIXED.fullmatch(word[0]) and not word[0][0].isdigit())
+    yield from (f"{word!r} is a figure that cannot be checked" for word in mixed if word not in words)
 
 
-def _names(said: str) -> Iterator[str]:
+def _names(says: str) -> Iterator[str]:
     """What a finding quotes: wordings and themes."""
-    yield from (found[1] for found in _QUOTED.finditer(said) if any(one.isalpha() for one in found[1]))
+    yield from (match[1] for match in _QUOTED.finditer(says) if any(letter.isalpha() for letter in match[1]))
 
 
-def _readings(found: re.Match[str], text: str) -> Iterator[Figure]:
-    written = found[0].rstrip(".,' \u00a0\u202f")
+def _readings(match: re.Match[str], text: str) -> Iterator[Figure]:
+    written = match[0].rstrip(".,' \u00a0\u202f")
     matched = _PLAIN.fullmatch(written)
-    per_cent = _PER_CENT.match(text, found.start() + len(written)) is not None
+    per_cent = _PER_CENT.match(text, match.start() + len(written)) is not None
     sign = "-" if written[0] in "-−–" else ""
     for value in values(matched[1]) if matched else ():
         yield sign, value, per_cent
@@ -297,6 +297,6 @@ def values(text: str) -> Iterator[float]:
     for thousands, point in ((".", ","), (",", ".")):
         whole, _, fraction = digits.partition(point)
         groups = whole.split(thousands)
-        in_thousands = len(groups) == 1 or (1 <= len(groups[0]) <= 3 and all(len(one) == 3 for one in groups[1:]))
-        if in_thousands and all(one.isdigit() for one in groups) and (fraction.isdigit() or not fraction):
+        in_thousands = len(groups) == 1 or (1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:]))
+        if in_thousands and all(group.isdigit() for group in groups) and (fraction.isdigit() or not fraction):
             yield float("".join(groups) + "." + (fraction or "0"))

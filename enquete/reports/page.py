@@ -42,9 +42,9 @@ class Embedded:
     def __init__(
         self, frame: pd.DataFrame, asked: Sequence[AskedItem], type_names: Mapping[str, str], language: Language
     ) -> None:
-        own = responded(chosen(frame, frame["arm_role"].eq("main")))
-        self._rows = own if len(own) <= MOST else own.iloc[:0]
-        self._wordings = {(one.methodology, one.item_id): one.text(language) for one in asked}
+        rows = responded(chosen(frame, frame["arm_role"].eq("main")))
+        self._rows = rows if len(rows) <= MOST else rows.iloc[:0]
+        self._wordings = {(item.methodology, item.item_id): item.text(language) for item in asked}
         self._known = set(zip(self._rows["methodology"], self._rows["item_id"], strict=True))
         self._type_names, self._language = type_names, language
         self._wanted: dict[
@@ -77,7 +77,7 @@ class Embedded:
             told = (name, self._wordings.get((methodology, item), item), *rest)
             of_agents.setdefault((methodology, who), []).append((place, told))
         for anchor, (methodology, people) in self._wanted.items():
-            placed = (one for who in set(people) for one in of_agents.get((methodology, who), ()))
+            placed = (row for who in set(people) for row in of_agents.get((methodology, who), ()))
             rows = [row for _, row in sorted(placed)]  # no two have one place, so that rows are not compared
             names = ", ".join(dict.fromkeys(str(name) for name, *_ in rows))
             yield self._folded(anchor, names, self._heads(N_("Question")), rows)
@@ -152,13 +152,13 @@ def page(report: str, appendix: str, pictures: Sequence[Picture], embedded: Embe
 
 
 class HtmlWriter:
-    """Markdown to HTML with pictures in place of images. href: where their references lead; below: what stands beneath
-    one."""
+    """Markdown to HTML with pictures in place of images. href: where references lead; below: what stands beneath."""
 
     def __init__(
-        self, pictures: Sequence[Picture], href: Href, below: Callable[[Picture], str] = lambda one: ""
+        self, pictures: Sequence[Picture], href: Href, below: Callable[[Picture], str] = lambda picture: ""
     ) -> None:
-        self._drawn, self._href, self._below = {f"figures/{one.stem}.svg": one for one in pictures}, href, below
+        self._drawn = {f"figures/{picture.stem}.svg": picture for picture in pictures}
+        self._href, self._below = href, below
 
     def html(self, markdown: str) -> str:
         text = markdown_to_html_with_extensions(_TAG.sub("&lt;", markdown), extensions=["table"])
@@ -168,8 +168,8 @@ class HtmlWriter:
         )
         return _TABLE.sub(r'<div class="table" tabindex="0"><table>\1</table></div>', text)
 
-    def _image(self, found: re.Match[str]) -> str:
-        picture = self._drawn.get(html.unescape(found[1]))
+    def _image(self, match: re.Match[str]) -> str:
+        picture = self._drawn.get(html.unescape(match[1]))
         if picture is None:
             return ""
         drawn, (across, down) = picture.svg(self._href), picture.size

@@ -53,21 +53,21 @@ ANSWERS = N_("{n} of {total} answers")
 def footer(frame: pd.DataFrame, methodology: str, language: Language) -> str:
     """Who answered, how many of how many; how many answers only where some are missing. frame: the response table."""
     these = frame["methodology"].eq(methodology) & frame["arm_role"].eq("main")
-    own = chosen(frame[["status", "respondent", "participant"]], these)
-    given, persons = responded(own), own.loc[own["respondent"].eq("human"), "participant"].nunique()
-    everybody = own["participant"].nunique()
+    rows = chosen(frame[["status", "respondent", "participant"]], these)
+    given, persons = responded(rows), rows.loc[rows["respondent"].eq("human"), "participant"].nunique()
+    everybody = rows["participant"].nunique()
 
     def counted(text: str, n: int, total: int) -> str:
         return tell(text, language).format(n=whole(n, language), total=whole(total, language))
 
     who = tell(SIMULATED if not persons else PEOPLE if persons == everybody else BOTH, language)
     agents = counted(PARTICIPANTS if persons else AGENTS, given["participant"].nunique(), everybody)
-    missing = [counted(ANSWERS, len(given), len(own))] if len(given) < len(own) else []
+    missing = [counted(ANSWERS, len(given), len(rows))] if len(given) < len(rows) else []
     return f"{who.format(people=persons)} · {', '.join([agents, *missing])}"
 
 
 def pictures(
-    frame: pd.DataFrame, own: Mapping[str, Evaluation], declared: Mapping[str, Results],
+    frame: pd.DataFrame, by_method: Mapping[str, Evaluation], declared: Mapping[str, Results],
     titles: Mapping[str, str], language: Language, file: Callable[[str, Exception], None], *,
     replicates: Replicates, preference: RespondentComparison | None,
 ) -> list[Picture]:  # fmt: skip
@@ -79,12 +79,12 @@ def pictures(
         file(name.partition("/")[0], error)
 
     made: list[Picture] = []
-    for name in own:
+    for name in by_method:
         if name in declared:
             made += drawn(declared[name], footer=footer(frame, name, language), file=filed)
     who = tell(SIMULATED, language)
     for results in (
-        declared[HEALTH], replicate_results(replicates, own, titles, language),
+        declared[HEALTH], replicate_results(replicates, by_method, titles, language),
         win_rate_results(preference, titles, language),
     ):  # fmt: skip
         if results is not None:
@@ -94,14 +94,14 @@ def pictures(
 
 def write(folder: Path, some: Sequence[Picture]) -> None:
     """figures.json and figures/*.svg."""
-    write_json(folder / FILE, {"figures": [one.as_json() for one in some]})
+    write_json(folder / FILE, {"figures": [picture.as_json() for picture in some]})
     written(folder, some)
 
 
 def read(folder: Path) -> list[Picture]:
     """As the last synthesis wrote them into its folder; none before the first. Raises LedgerError naming the file."""
     try:
-        return [Picture.read(one) for one in read_result(folder / FILE).get("figures", [])]
+        return [Picture.read(entry) for entry in read_result(folder / FILE).get("figures", [])]
     except (KeyError, TypeError, AttributeError) as error:
         raise LedgerError(
             f"{folder / FILE}: not what a synthesis writes ({error}); `enquete export` writes it again"
@@ -189,19 +189,19 @@ WIN_RATES = d.Presentation(
 
 
 def win_rate_results(
-    found: RespondentComparison | None, titles: Mapping[str, str], language: Language
+    comparison: RespondentComparison | None, titles: Mapping[str, str], language: Language
 ) -> Results | None:
     """None where the critic is unusable."""
-    if found is None or not found.usable:
+    if comparison is None or not comparison.usable:
         return None
     rows = [
-        {"methodology": one.methodology, "question_type": one.question_type, "rate": one.found.rate,
-            "low": one.found.low,
-         "high": one.found.high, "n": one.found.n,
-         "label": _label(one.methodology, one.question_type, titles, language)}
-        for one in found.rates if one.found.n
+        {"methodology": rate.methodology, "question_type": rate.question_type, "rate": rate.found.rate,
+            "low": rate.found.low,
+         "high": rate.found.high, "n": rate.found.n,
+         "label": _label(rate.methodology, rate.question_type, titles, language)}
+        for rate in comparison.rates if rate.found.n
     ]  # fmt: skip
-    analysis = d.shaped(WIN_RATES, {"rates": rows}, {"critic": found.critic, "stand_in": found.stand_in})
+    analysis = d.shaped(WIN_RATES, {"rates": rows}, {"critic": comparison.critic, "stand_in": comparison.stand_in})
     return Results("preference", WIN_RATES, analysis, Names(), language)
 
 
@@ -218,8 +218,8 @@ def rates(data: ChartData) -> alt.TopLevelMixin:
     axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%")
     at = alt.X("rate:Q", title=data.label("rates", "rate"), scale=alt.Scale(domain=[0, 1]), axis=axis)
     half = data.chart(pd.DataFrame({"rate": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x=at)
-    own = intervals(data.chart(rows).encode(y=data.names(rows, "label", px=290)), at, "low", "high")
-    return alt.layer(half, own).properties(height=alt.Step(30))
+    points = intervals(data.chart(rows).encode(y=data.names(rows, "label", px=290)), at, "low", "high")
+    return alt.layer(half, points).properties(height=alt.Step(30))
 
 
 # --- Replicates: what each further run says of every verdict of the main arm, the least found again on top ------------
@@ -247,26 +247,28 @@ REPLICATES = d.Presentation(
 
 
 def replicate_results(
-    replicates: Replicates, own: Mapping[str, Evaluation], titles: Mapping[str, str], language: Language
+    replicates: Replicates, by_method: Mapping[str, Evaluation], titles: Mapping[str, str], language: Language
 ) -> Results:
     judged = replicates.judged
     facts = {
-        "n_findings": len(judged), "n_alike": sum(one.held.n_agreeing == one.held.n for one in judged),
+        "n_findings": len(judged), "n_alike": sum(finding.held.n_agreeing == finding.held.n for finding in judged),
         "n_runs": max(0, len(replicates.arms) - 1),
     }  # fmt: skip
-    analysis = d.shaped(REPLICATES, {"runs": _rows(replicates, own, language)}, facts)
+    analysis = d.shaped(REPLICATES, {"runs": _rows(replicates, by_method, language)}, facts)
     return Results("replicates", REPLICATES, analysis, Names(methodologies=titles), language)
 
 
-def _rows(replicates: Replicates, own: Mapping[str, Evaluation], language: Language) -> Iterator[dict[str, Any]]:
-    for one, found in replicates.headlines:
-        label = tell(sentences(own[one.methodology], language)[one.kind], language).format(*one.about)
-        for run, (said, agrees) in enumerate(zip(found.further, found.agreeing, strict=True), start=1):
+def _rows(replicates: Replicates, by_method: Mapping[str, Evaluation], language: Language) -> Iterator[dict[str, Any]]:
+    for headline, finding in replicates.headlines:
+        says = sentences(by_method[headline.methodology], language)[headline.kind]
+        label = tell(says, language).format(*headline.about)
+        for run, (shown, agrees) in enumerate(zip(finding.further, finding.agreeing, strict=True), start=1):
             yield {
-                "finding": f"{one.methodology}/{one.id}", "label": label, "methodology": one.methodology, "run": run,
-                "main": _told(found.main, language), "said": _told(said, language),
+                "finding": f"{headline.methodology}/{headline.id}", "label": label, "run": run,
+                "methodology": headline.methodology,
+                "main": _told(finding.main, language), "said": _told(shown, language),
                 "says": "missing" if agrees is None else "same" if agrees else "other",
-                "agreeing": found.held.n_agreeing / found.held.n if found.held.n else None,
+                "agreeing": finding.held.n_agreeing / finding.held.n if finding.held.n else None,
             }  # fmt: skip
 
 

@@ -20,7 +20,8 @@ from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import NOT_USABLE, Standing
 from enquete.ledger.folders import write_atomically
-from enquete.locale import N_, NN_, Words, plural, tell
+from enquete.ledger.record import Chosen
+from enquete.locale import N_, NN_, plural, tell
 from enquete.nodes import fit
 from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts, pictures
@@ -72,8 +73,7 @@ class Usable:
 
 @dataclass(frozen=True)
 class PageOne:
-    """Page one as data, in the language of the run. by_methodology: every finding, of which `findings` are the leading
-    ones."""
+    """Page one as data, in the language of the run. by_methodology: every finding; `findings`: the leading ones."""
 
     title: str
     question: str
@@ -91,31 +91,36 @@ class PageOne:
         return {
             "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
             "interim": self.interim, "notices": list(self.notices),
-            "findings": [one.as_json() for one in self.findings], "across": [one.as_json() for one in self.across],
-            "usable": [dict(asdict(one)) for one in self.usable],
+            "findings": _as_json(self.findings), "across": _as_json(self.across),
+            "usable": [dict(asdict(usable)) for usable in self.usable],
             "methodologies": [
-                {"methodology": name, "title": self.titles.get(name, name), "findings": [one.as_json() for one in own]}
-                for name, own in self.by_methodology.items()
+                {"methodology": name, "title": self.titles.get(name, name), "findings": _as_json(stated)}
+                for name, stated in self.by_methodology.items()
             ],
         }  # fmt: skip
 
 
+def _as_json(findings: Sequence[KeyFinding]) -> list[JsonValue]:
+    return [finding.as_json() for finding in findings]
+
+
 def page_one(
-    reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], findings: Mapping[str, list[KeyFinding]],
-    health: Health, checked: Results, *, notices: Sequence[str] = (), interim: bool = False,
+    reading: RunReading, frame: pd.DataFrame, by_method: Mapping[str, Evaluation],
+    findings: Mapping[str, list[KeyFinding]], health: Health, checked: Results, *,
+    notices: Sequence[str] = (), interim: bool = False,
 ) -> PageOne:  # fmt: skip
     """frame: the response table; findings: by methodology, and those that join them; checked: health's tables;
     notices: what must be read before anything else;
     interim: the interviews are not finished. Of data that are not usable only what was tested is found."""
     language = reading.language
     across = findings.get(ACROSS, [])
-    titles = {name: tell(reading.methodology(name).title, language) for name in own}
+    titles = {name: tell(reading.methodology(name).title, language) for name in by_method}
     asked = took_part(reading, frame)
     title, question = _title(reading, asked, language), _shortened(reading.record.topic, _QUESTION_WORDS)
-    stated = {name: _stated(name, findings[name], health) for name in own if name in findings}
+    stated = {name: _stated(name, findings[name], health) for name in by_method if name in findings}
     usable = [
-        Usable(name, titles.get(name, name), one.verdict, verdict(one, language), _why(health, checked, name))
-        for name, one in health.verdicts.items()
+        Usable(name, titles.get(name, name), overall.verdict, verdict(overall, language), _why(health, checked, name))
+        for name, overall in health.verdicts.items()
     ]
     return PageOne(
         title=title,
@@ -123,7 +128,7 @@ def page_one(
         banner=banner(reading, asked),
         asked=_asked(reading, frame, asked, list(titles.values()), interim=interim),
         interim=interim,
-        notices=(*notices, *(unusable(one, language) for one in usable if one.standing == NOT_USABLE)),
+        notices=(*notices, *(unusable(judged, language) for judged in usable if judged.standing == NOT_USABLE)),
         findings=tuple(leading(stated, across)),
         across=tuple(across[:PER_METHODOLOGY]),
         usable=tuple(usable),
@@ -134,11 +139,11 @@ def page_one(
 
 def _why(health: Health, checked: Results, name: str) -> str:
     """The weightiest reason; "" where the verdict says it itself."""
-    found = health.verdicts[name]
-    if found.verdict in ("usable as far as checked", "interim"):
+    overall = health.verdicts[name]
+    if overall.verdict in ("usable as far as checked", "interim"):
         return ""
-    lacks = found.verdict == "cannot be judged"
-    return lacking(found, checked.language) if lacks else reasons(health, checked, name, most=1)
+    lacks = overall.verdict == "cannot be judged"
+    return lacking(overall, checked.language) if lacks else reasons(health, checked, name, most=1)
 
 
 def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFinding]:
@@ -149,9 +154,9 @@ def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFind
 _UNUSABLE = N_("{title}: not usable. What was not tested is no finding: see the appendix.")
 
 
-def unusable(one: Usable, language: Language) -> str:
+def unusable(judged: Usable, language: Language) -> str:
     """Said above what was found."""
-    return tell(_UNUSABLE, language).format(title=one.title)
+    return tell(_UNUSABLE, language).format(title=judged.title)
 
 
 _SYNTHETIC = N_(
@@ -200,11 +205,7 @@ def banner(reading: RunReading, asked: TookPart) -> str:
         text = _WITH_PEOPLE.get(main.respondent, _PEOPLE) if asked.agents else _PEOPLE
         people = replace(asked, agents=frozenset()).told(language)
         return tell(text, language).format(people=people, model=main.model)
-    return (
-        tell(_SYNTHETIC, language)
-        if main.respondent == "synthetic"
-        else tell(_SIMULATED, language).format(model=main.model)
-    )
+    return tell(_SYNTHETIC if main.respondent == "synthetic" else _SIMULATED, language).format(model=main.model)
 
 
 _TITLE = NN_("{topic}: what {n} simulated stakeholder says", "{topic}: what {n} simulated stakeholders say")
@@ -243,7 +244,7 @@ def _shortened(text: str, words: int) -> str:
     if len(all_words) <= words:
         return " ".join(all_words)
     kept = " ".join(all_words[:words])
-    ends = [found.start() for found in re.finditer(r"[.!?;:,](?=\s|$)", kept)]
+    ends = [match.start() for match in re.finditer(r"[.!?;:,](?=\s|$)", kept)]
     return kept[: ends[-1]] if ends and ends[-1] > len(kept) / 2 else f"{kept} …"
 
 
@@ -253,8 +254,7 @@ _COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n
 
 
 def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
-    """How many answers there will be is known once everything is asked: what rounds and turns ask depends on those
-    before."""
+    """How many answers there will be is known once everything is asked: what rounds ask depends on those before."""
     language, main = reading.language, chosen(frame[["status"]], frame["arm_role"].eq("main"))
     groups_of = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     sizes = Counter(
@@ -262,33 +262,29 @@ def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Se
         for who in reading.population
         if who.id in asked.all and (groups_of is None or who.id in groups_of)
     )
-    said = tell(_SO_FAR if interim else _ASKED, language).format(
+    text = tell(_SO_FAR if interim else _ASKED, language).format(
         agents=asked.told(language), types=plural(NN_("{n} group", "{n} groups"), len(sizes), language),
         methods=", ".join(titles), responded=len(responded(main)), planned=len(main),
     )  # fmt: skip
     compared = sum(n for n in sizes.values() if n >= FEWEST)
     if 0 < compared < len(asked.all):
         groups = plural(NN_("{n} group", "{n} groups"), sum(n >= FEWEST for n in sizes.values()), language)
-        said = f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared, groups=groups)}"
+        text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared, groups=groups)}"
     unfit = fit.told(reading.record.fit, language) if reading.record.fit else []
-    return " ".join([said, *([not_asked(reading)] if reading.record.chosen else []), *unfit])
+    return " ".join([text, *([_not_asked(reading.record.chosen, reading)] if reading.record.chosen else []), *unfit])
 
 
 _CHOSEN = N_("Not asked: {n} of {of} agents ({types}), by {by}.")
 MOST_TYPES = 6
 
 
-def not_asked(reading: RunReading) -> str:
-    """Who was left out, and by what word of whoever began the run. "" where everybody was asked."""
-    chosen = reading.record.chosen
-    if chosen is None:
-        return ""
+def _not_asked(chosen: Chosen, reading: RunReading) -> str:
+    """Who was left out, and by what word of whoever began the run."""
     types = [f"{readable(kind)} {n}" for kind, n in chosen.not_asked.items()]
     listed = [*types[:MOST_TYPES], *(["…"] if len(types) > MOST_TYPES else [])]
     by = ", ".join(f"{name} {_said(value)}".strip() for name, value in chosen.by.items())
-    return tell(_CHOSEN, reading.language).format(
-        n=chosen.of - len(reading.population), of=chosen.of, types=", ".join(listed), by=by
-    )
+    n = chosen.of - len(reading.population)
+    return tell(_CHOSEN, reading.language).format(n=n, of=chosen.of, types=", ".join(listed), by=by)
 
 
 def _said(value: JsonValue) -> str:
@@ -300,8 +296,7 @@ def _said(value: JsonValue) -> str:
 
 
 # --- The small picture beside a finding of page one: its dots and intervals on the scale that they are on, and below
-# them in words
-# what is drawn.
+# them in words what is drawn.
 
 NAME = "page-one"
 WIDTH, HEIGHT = 330, 26  # px of the scale
@@ -311,11 +306,11 @@ CAPTION = 11  # px of text
 def strips(findings: Sequence[KeyFinding], language: Language) -> dict[tuple[str, str], Picture]:
     """Pictures by methodology and id of the finding; none for a finding without a scale."""
     return {
-        (one.methodology, one.id): Picture(
-            f"{NAME}/{n}", one.text, one.strip.caption, "page_one", "", partial(_spec, one.strip, language)
+        (finding.methodology, finding.id): Picture(
+            f"{NAME}/{n}", finding.text, finding.strip.caption, "page_one", "", partial(_spec, finding.strip, language)
         )
-        for n, one in enumerate(findings, start=1)
-        if one.strip is not None
+        for n, finding in enumerate(findings, start=1)
+        if finding.strip is not None
     }
 
 
@@ -392,7 +387,7 @@ def write_report(folder: Path, reading: RunReading, material: ReportMaterial, *,
     """All layers; page one is returned too."""
     report = Report(reading, material, status=status, partial=partial)
     write_json(folder / FILE, report.page.as_json())
-    write_atomically(folder / "page_one.md", report.brief())
+    write_atomically(folder / "page_one.md", brief(report.page, report.language))
     write_atomically(folder / "report.md", report.markdown())
     pictures.write(folder, report.pictures)
     write_atomically(folder / "appendix.md", report.appendix)
@@ -415,7 +410,8 @@ class Report:
         self.parts = [*self._parts()]
         self.strips = strips(self.page.findings, self.language)
         self.pictures = [*material.pictures, *self.strips.values()]
-        self.problems = [tell(one, self.language) for one in self._problems()]
+        problems = accounts.problems(reading, material.frame, material.stages, material.found)
+        self.problems = [tell(problem, self.language) for problem in problems]
         self.limits = limitations(reading, material.frame, material.found.results, material.health, partial=partial)
 
     def markdown(self) -> str:
@@ -448,16 +444,12 @@ class Report:
             status_names=accounts.STATUSES, counts=accounts.counts(reading, frame), limits=self.limits[LIMITS:],
             problems=[escape(line) for line in self.problems], spent=accounts.spent(reading),
             by_model=accounts.spent_by_model(reading) if accounts.took_part(reading, frame).models else [],
-            glossary=GLOSSARY | {term: text for own in self.own.values() for term, text in own.glossary.items()},
+            glossary=GLOSSARY | {term: text for each in self.own.values() for term, text in each.glossary.items()},
         )  # fmt: skip
-
-    def brief(self) -> str:
-        """Page one alone, Markdown."""
-        return brief(self.page, self.language)
 
     def _of(self, name: str, at: Place = "section") -> list[Picture]:
         """Pictures of a methodology, or of what is nobody's own, in this part of the report."""
-        return [one for one in self.material.pictures if one.name.startswith(f"{name}/") and one.at == at]
+        return [each for each in self.material.pictures if each.name.startswith(f"{name}/") and each.at == at]
 
     def _strip(self, finding: KeyFinding) -> str:
         """Markdown's image of page one's small picture; "" for a finding whose numbers lie on no scale."""
@@ -484,34 +476,24 @@ class Report:
 
     def _parts(self) -> Iterator[MethodologyPart]:
         """The methodologies in the order of the run; then those without findings, with the reason."""
-        frame, shown = self.material.frame, {one.id for one in self.page.findings}
+        frame, shown = self.material.frame, {finding.id for finding in self.page.findings}
         given = set(frame.loc[frame["arm_role"].eq("main") & frame["distribution"].ne(""), "methodology"])
-        warned = {
-            one.methodology: unusable(one, self.language) for one in self.page.usable if one.standing == NOT_USABLE
-        }
+        warned = {u.methodology: unusable(u, self.language) for u in self.page.usable if u.standing == NOT_USABLE}
         for name in self.material.found.results:
-            others = [one for one in self.page.by_methodology.get(name, ()) if one.id not in shown]
+            others = [finding for finding in self.page.by_methodology.get(name, ()) if finding.id not in shown]
             yield MethodologyPart(
-                name, self.page.titles[name], **self._texts(name), findings=others[:FINDINGS],
+                name, self.page.titles[name], self.declared[name].at("section"), self.declared[name].at("appendix"),
+                findings=others[:FINDINGS],
                 further=others[FINDINGS:], pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
             yield MethodologyPart(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
 
-    def _texts(self, name: str) -> dict[str, str]:
-        if results := self.declared.get(name):
-            return {"section": results.at("section"), "appendix": results.at("appendix")}
-        return {}
-
-    def _problems(self) -> Iterator[Words]:
-        material = self.material
-        return accounts.problems(self.reading, material.frame, material.stages, material.found)
-
     def _across(self) -> list[KeyFinding]:
         """What was tested over methodologies and is not on page one."""
-        shown = {one.id for one in self.page.findings}
-        return [one for one in self.page.across if one.id not in shown][:FINDINGS]
+        shown = {finding.id for finding in self.page.findings}
+        return [finding for finding in self.page.across if finding.id not in shown][:FINDINGS]
 
     def _titles(self) -> Mapping[str, str]:
         """Also of the synthesis and the critic, which make calls of their own."""
@@ -522,17 +504,15 @@ class Report:
         """What is nobody's own: heading and Markdown."""
         material, language = self.material, self.language
         again = replicates_section(material.replicates, self.own, self.page.titles, language)
-        again += "".join(f"\n\n{_image(one)}" for one in self._of(REPLICATES, "appendix"))
+        again += "".join(f"\n\n{_image(picture)}" for picture in self._of(REPLICATES, "appendix"))
         for title, text in (
             (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),
             (N_("Replicates"), again),
-            (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
+            (N_("What answers name of a memory"), citations_section(material.citations, material.frame, language)),
+            (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text
-
-    def _named(self) -> str:
-        return citations_section(self.material.citations, self.material.frame, self.language)
 
 
 GLOSSARY = {
@@ -557,11 +537,8 @@ def brief(page: PageOne, language: Language) -> str:
 
 
 def _image(picture: Picture) -> str:
-    return f"![{_alt(picture.alt)}](figures/{picture.stem}.svg)"
-
-
-def _alt(text: str) -> str:
-    return escape(text).replace("]", "\\]")
+    alternative = escape(picture.alt).replace("]", "\\]")
+    return f"![{alternative}](figures/{picture.stem}.svg)"
 
 
 def _behind(finding: KeyFinding, embedded: Embedded, language: Language) -> str:

@@ -46,7 +46,7 @@ def beside(item: Item, items: Sequence[Item]) -> Beside:
     """What stood beside an item that is answered in words."""
     others = (other.wording for other in items if other.id != item.id)
     scales = (item, *(other for other in items if other.kind == "scale"))
-    labels = dict.fromkeys(option.label for one in scales for option in one.options if option.label)
+    labels = dict.fromkeys(option.label for scale in scales for option in scale.options if option.label)
     return _beside((*(text for text in (item.wording, item.about) if text), *others), tuple(labels))
 
 
@@ -99,18 +99,9 @@ AT_ONCE = 500
 """Agents whose rows are joined at a time: a large study is never in memory as Python objects."""
 BLOCK = [*OCCASION, "part"]
 READ = (
-    *ANSWER,
-    "part",
-    "status",
-    "value",
-    "text",
-    "confidence",
-    "data",
-    "notes",
-    "item_position",
-    "option_order",
+    *ANSWER, "part", "status", "value", "text", "confidence", "data", "notes", "item_position", "option_order",
     "asked_at",
-)
+)  # fmt: skip
 """What the ledger holds of an answer, in the order of `RunReading.answers`."""
 NOTHING = (None,) * (len(READ) - len(BLOCK) - 2)
 """In place of an answer that there is none of: value, text, …"""
@@ -167,8 +158,8 @@ class StageRows:
 
     def _answered(self, arm: Arm, plan: Mapping[Key, str]) -> dict[Key, Row]:
         rounds, whose = sorted({key[2] for key in plan}), sorted({key[4] for key in plan})
-        found = self.reading.answers(self.methodology, self.phase, arm.id, rounds, whose)
-        return {row[: len(ANSWER)]: row for row in found if row[: len(ANSWER)] in plan}
+        rows = self.reading.answers(self.methodology, self.phase, arm.id, rounds, whose)
+        return {row[: len(ANSWER)]: row for row in rows if row[: len(ANSWER)] in plan}
 
     def _planned(
         self, context: LedgerContext, number: int, units: Sequence[str]
@@ -206,17 +197,16 @@ class StageRows:
             raise
 
     def undetermined(self) -> set[str]:
-        """Who of the main arm will owe more than is known by now: ratings, where there are no themes to be rated
-        yet."""
+        """Who of the main arm will owe more than is known by now: ratings, where there are no themes yet."""
         context = self.reading.interview_context(self.methodology, self.phase, self.reading.record.main)
         everybody = {who.id for who in context.participants()}
-        found: set[str] = set()
+        owing: set[str] = set()
         for number in rounds_owed(self.procedure.rounds, context):
             if context.pinned(closed(number)) is None:
                 units = self.procedure.units(number, context)
                 unknown = {unit for unit in units if not self._blocks(unit, number, context)}
-                found |= unknown if unknown <= everybody else everybody  # a discussion is everybody's
-        return found
+                owing |= unknown if unknown <= everybody else everybody  # a discussion is everybody's
+        return owing
 
     def _last(self, row: Row) -> tuple[Any, ...]:
         _, session, _, turn, who, item, *_ = row
@@ -242,13 +232,13 @@ class StageRows:
         asked = self.reading.answer_calls(self.methodology, self.phase, arm.id, list(dict.fromkeys(subjects)))
         known = {subject: figures for subject, *figures in asked}
         nothing, untold = [0, None, None, None, None], [None] * len(TOKENS)
-        found = []
+        listed = []
         for subject in subjects:
             figures, name = known.get(subject, nothing), hash(subject)
-            found.append([*figures[: -len(untold)], *untold] if name in self._told else figures)
+            listed.append([*figures[: -len(untold)], *untold] if name in self._told else figures)
             self._told.add(name)
         names = ("attempts", "prompt_hash", "latency_ms", *TOKENS)
-        return dict(zip(names, zip(*found, strict=True), strict=True))
+        return dict(zip(names, zip(*listed, strict=True), strict=True))
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -266,10 +256,10 @@ class StageRows:
     def _of_items(self, table: ColumnLists) -> ColumnLists:
         """Scale and keying by item; the rekeyed value is min + max − value where the item is reverse-keyed."""
         known = {item: self._facts(item) for item in dict.fromkeys(table["item_id"])}
-        own = [known[item] for item in table["item_id"]]
+        facts = [known[item] for item in table["item_id"]]
         names = ("family", "dimension", "reverse_keyed", "scale_min", "scale_max")
-        rekeyed = [_rekeyed(value, fact) for value, fact in zip(table["value"], own, strict=True)]
-        return {**{name: [getattr(fact, name) for fact in own] for name in names}, "value_rekeyed": rekeyed}
+        rekeyed = [_rekeyed(value, fact) for value, fact in zip(table["value"], facts, strict=True)]
+        return {**{name: [getattr(fact, name) for fact in facts] for name in names}, "value_rekeyed": rekeyed}
 
     def _of_run(self, arm: Arm, table: ColumnLists) -> ColumnLists:
         """What is the same for all rows of a stage's arm, or of one of its agents."""
@@ -281,7 +271,11 @@ class StageRows:
             "phase": self.phase,
             "language": record.language,
             "instrument_hash": record.instruments[self.methodology].hash,
-            "baseline": _baseline_word(record.baseline) if self.phase == "T0" else "",
+            "baseline": ""
+            if self.phase != "T0"
+            else "measured"
+            if record.baseline != "reconstructed"
+            else record.baseline,
             "arm_role": arm.role,
             "elicitation": arm.elicitation,
         }
@@ -292,7 +286,7 @@ class StageRows:
             **{name: [value] * n for name, value in same.items()},
             "respondent": ["human" if person else arm.respondent for person in human],
             "model": ["" if person else model for model, person in zip(models, human, strict=True)],
-            "temperature": [None if person else one for one, person in zip(temperatures, human, strict=True)],
+            "temperature": [None if person else t for t, person in zip(temperatures, human, strict=True)],
             "memory_available": [
                 who in remembering and not h for who, h in zip(table["participant"], human, strict=True)
             ],
@@ -304,14 +298,14 @@ class StageRows:
         models, temperatures = [arm.model] * n, [arm.temperature] * n
         if not self._models:
             return models, temperatures
-        found = self.reading.answered_by(self.methodology, self.phase, arm.id)
+        by_block = self.reading.answered_by(self.methodology, self.phase, arm.id)
         blocks = zip(*(table[name] for name in BLOCK[1:]), strict=True)
         for place, (session, round_, turn, who, part) in enumerate(blocks):
-            own = self._models.get((arm.id, who))
-            if own:
-                labels = [one.label(arm.model) for one in own]
-                models[place] = found.get(f"{who}|{session}|{round_}|{turn}|{part}", labels[0])
-                served = own[labels.index(models[place])] if models[place] in labels else own[0]
+            choices = self._models.get((arm.id, who))
+            if choices:
+                labels = [model.label(arm.model) for model in choices]
+                models[place] = by_block.get(f"{who}|{session}|{round_}|{turn}|{part}", labels[0])
+                served = choices[labels.index(models[place])] if models[place] in labels else choices[0]
                 temperatures[place] = arm.temperature if served.temperature is None else served.temperature
         return models, temperatures
 
@@ -325,17 +319,17 @@ class StageRows:
         own columns: members of the answer's `data` by name, anything else of it in the first one. A column named
         `notes` gets the answer's notes.
         """
-        data, own = [_parsed(text) for text in table["data"]], self._own
-        chosen = [_chosen(self._items.get(item), one) for item, one in zip(table["item_id"], data, strict=True)]
-        found: ColumnLists = {
-            "choice": [one for one, _ in chosen],
+        data, columns = [_parsed(text) for text in table["data"]], self._own
+        chosen = [_chosen(self._items.get(item), answer) for item, answer in zip(table["item_id"], data, strict=True)]
+        filled: ColumnLists = {
+            "choice": [choice for choice, _ in chosen],
             "chosen": [label for _, label in chosen],
-            "distribution": [_shares(one, how) for one, how in zip(data, table["elicitation"], strict=True)],
-            **{column: [_member(one, column, first=column == own[0]) for one in data] for column in own},
+            "distribution": [_shares(answer, how) for answer, how in zip(data, table["elicitation"], strict=True)],
+            **{column: [_member(answer, column, first=column == columns[0]) for answer in data] for column in columns},
         }
-        if "notes" in own:
-            found["notes"] = ["; ".join(json.loads(text)) if text else "" for text in table["notes"]]
-        return found
+        if "notes" in columns:
+            filled["notes"] = ["; ".join(json.loads(text)) if text else "" for text in table["notes"]]
+        return filled
 
 
 def table_arms(reading: RunReading) -> list[Arm]:
@@ -360,13 +354,9 @@ def _rekeyed(value: float | None, fact: ItemFacts) -> float | None:
     return None if fact.scale_min is None or fact.scale_max is None else fact.scale_min + fact.scale_max - value
 
 
-def _baseline_word(baseline: str) -> str:
-    return "reconstructed" if baseline == "reconstructed" else "measured"
-
-
 def _parsed(text: str | None) -> JsonValue:
-    found: JsonValue = json.loads(text) if text else None
-    return found
+    value: JsonValue = json.loads(text) if text else None
+    return value
 
 
 def _chosen(item: Item | None, data: JsonValue) -> tuple[str, str]:
@@ -382,15 +372,14 @@ def _shares(data: JsonValue, elicitation: str) -> str:
 
 
 def _member(value: Any, column: str, *, first: bool) -> Any:
-    found = value.get(column) if isinstance(value, dict) else value if first else None
-    return json.dumps(found, ensure_ascii=False) if isinstance(found, dict | list) else found
+    member = value.get(column) if isinstance(value, dict) else value if first else None
+    return json.dumps(member, ensure_ascii=False) if isinstance(member, dict | list) else member
 
 
 # --- The response table: one row per answer, and one `not_reached` row for every planned item without an answer -------
 
 PLAIN = ("block",)
-"""Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, "" where there is
-none."""
+"""Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, or ""."""
 
 LARGE = 50_000
 """Rows of a table in which columns of AS_ASKED are categories, a byte or four a row in place of eight, and other whole
@@ -464,8 +453,7 @@ def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
 
 
 def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
-    """Index participant; the columns of a personas file beyond who somebody is, as text. None: it had none, or was a
-    simulation."""
+    """Index participant; the columns of a personas file beyond who somebody is, as text. None: there are none."""
     parts = list(_parts_of_columns(ledger))
     if not parts:
         return None
@@ -476,10 +464,10 @@ def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
 def _parts_of_columns(ledger: Ledger) -> Iterator[pd.DataFrame]:
     """Not kept as objects by the ledger that is read: of a large population they would fill the memory."""
     for part in count():
-        found = Ledger.pinned(ledger, "", "", "", persona_columns_name(part))
-        if not isinstance(found, dict):
+        columns = Ledger.pinned(ledger, "", "", "", persona_columns_name(part))
+        if not isinstance(columns, dict):
             return
-        yield pd.DataFrame.from_dict(found, orient="index", dtype="str")
+        yield pd.DataFrame.from_dict(columns, orient="index", dtype="str")
 
 
 def _own_columns(reading: RunReading) -> list[str]:
@@ -491,9 +479,9 @@ def _own_columns(reading: RunReading) -> list[str]:
 class ResponseTable:
     """A table that grows by batches of rows. A text is held once, however many rows have it."""
 
-    def __init__(self, own: Sequence[str]):
-        """own: columns that methodologies append; of any type."""
-        self._names = tuple(dict.fromkeys([*COLUMNS, *PLAIN, *own]))
+    def __init__(self, more: Sequence[str]):
+        """more: columns that methodologies append; of any type."""
+        self._names = tuple(dict.fromkeys([*COLUMNS, *PLAIN, *more]))
         self._columns: dict[str, _Texts | _Numbers | list[Any]] = {name: _column(name) for name in self._names}
         self._whose: tuple[str, ...] = ()
         self._group = 0  # stages and arms are numbered as they come
@@ -531,8 +519,8 @@ class ResponseTable:
             values = values.astype("int32" if large else "int64")
         elif isinstance(column, _Numbers | _FewNumbers) and not (large and name in INTEGERS):
             values = values.astype("float64", copy=False)
-        found: pd.Series[Any] = pd.Series(values, dtype=values.dtype)
-        return found
+        series: pd.Series[Any] = pd.Series(values, dtype=values.dtype)
+        return series
 
 
 def _column(name: str) -> _Texts | _Numbers | list[Any]:
@@ -649,7 +637,7 @@ class AskedItem:
 
 def items(reading: RunReading, frame: pd.DataFrame) -> list[AskedItem]:
     """Every (methodology, item) of the table, in its order. Rows of an earlier run are of the same instrument."""
-    found: list[AskedItem] = []
+    asked: list[AskedItem] = []
     for name in dict.fromkeys(frame["methodology"]):
         rows = _places(frame.loc[frame["methodology"].eq(name), ["item_id", "phase", "round"]])
         texts = {
@@ -658,8 +646,8 @@ def items(reading: RunReading, frame: pd.DataFrame) -> list[AskedItem]:
         }
         labels = labels_of(dict(reading.record.instruments[name].content))
         facts = item_facts_of(reading, name)
-        found += _told_apart([_described(name, item, rows[item], facts(item), texts, labels) for item in rows])
-    return found
+        asked += _told_apart([_described(name, item, rows[item], facts(item), texts, labels) for item in rows])
+    return asked
 
 
 Places = Mapping[str, Sequence[tuple[str, int]]]
@@ -667,51 +655,46 @@ Places = Mapping[str, Sequence[tuple[str, int]]]
 
 
 def _places(rows: pd.DataFrame) -> Places:
-    found: dict[str, dict[tuple[str, int], None]] = {}
+    by_item: dict[str, dict[tuple[str, int], None]] = {}
     for item, phase, number in zip(rows["item_id"], rows["phase"], rows["round"], strict=True):
-        found.setdefault(item, {})[phase, int(number)] = None
-    return {item: tuple(places) for item, places in found.items()}
+        by_item.setdefault(item, {})[phase, int(number)] = None
+    return {item: tuple(places) for item, places in by_item.items()}
 
 
-def _told_apart(found: list[AskedItem]) -> list[AskedItem]:
+def _told_apart(asked: list[AskedItem]) -> list[AskedItem]:
     """Where items share a wording (the same question about several scenarios), the family's name stands before it."""
-    times = Counter(text for one in found for text in one.wording.values())
-    return [
-        replace(
-            one,
-            wording={
-                language: f"{one.family_label[language]}: {text}"
-                if times[text] > 1 and language in one.family_label
-                else text
-                for language, text in one.wording.items()
-            },
-        )
-        for one in found
-    ]
+    times = Counter(text for item in asked for text in item.wording.values())
+
+    def wording(item: AskedItem) -> dict[str, str]:
+        several = {language for language, text in item.wording.items() if times[text] > 1}
+        named = {language: f"{label}: " for language, label in item.family_label.items() if language in several}
+        return {language: f"{named.get(language, '')}{text}" for language, text in item.wording.items()}
+
+    return [replace(item, wording=wording(item)) for item in asked]
 
 
 def labels_of(content: JsonValue) -> dict[str, dict[str, str]]:
     """Labels of an instrument's parts by id: of entries with an `…_id` and a `label`, and of mappings id → {label}."""
-    found: dict[str, dict[str, str]] = {}
+    labels: dict[str, dict[str, str]] = {}
     if isinstance(content, list):
         for entry in content:
-            found |= labels_of(entry)
+            labels |= labels_of(entry)
     elif isinstance(content, dict):
-        own = next((value for key, value in content.items() if key.endswith("_id")), None)
-        for name, part in [(own, content), *content.items()]:
+        id_ = next((value for key, value in content.items() if key.endswith("_id")), None)
+        for name, part in [(id_, content), *content.items()]:
             label = part.get("label") if isinstance(part, Mapping) else None
             if isinstance(name, str) and isinstance(label, Mapping):
-                found[name] = {str(language): str(text) for language, text in label.items()}
+                labels[name] = {str(language): str(text) for language, text in label.items()}
         for part in content.values():
-            found |= labels_of(part)
-    return found
+            labels |= labels_of(part)
+    return labels
 
 
 def _languages(reading: RunReading, name: str) -> list[Language]:
     """The run's language first, then the others that the instrument promises."""
-    own = reading.record.language
+    first = reading.record.language
     declared = getattr(reading.instrument(name), "languages", None) or ()
-    return [own, *(language for language in declared if language != own)]
+    return [first, *(language for language in declared if language != first)]
 
 
 def _asked(reading: RunReading, name: str, rows: Places, language: Language) -> Iterator[tuple[str, Item]]:

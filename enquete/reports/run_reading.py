@@ -117,8 +117,7 @@ class RunReading(RunBase[ReadingLedger]):
     @cached_property
     def baseline(self) -> str:
         """Where T0 comes from, as the record says; where the simulation had done nothing more by T1, a measured T0 is
-        as
-        good as a reconstructed one: the same personas before they remembered what had happened already."""
+        as good as a reconstructed one: the same personas before they remembered what had happened already."""
         folder, now = self.baseline_folder(), self.memory.get("actions")
         then = self.record if folder is None else read_record(folder)
         if self.record.baseline not in ("measured", "earlier") or not isinstance(now, int):
@@ -158,14 +157,10 @@ class RunReading(RunBase[ReadingLedger]):
             by_model=bool(self.record.interviewer_model),
         )
 
-    def memories(self, phase: str, arm: Arm) -> dict[str, str | None]:
-        """Memory digest by participant, as this arm had it in this phase."""
-        return self.ledger.digests(phase) if arm.digest == "own" else {}
-
     def remembering(self, phase: str) -> frozenset[str]:
         """Who has a memory in this phase."""
-        found = self.ledger.read(queries.REMEMBERING, (phase,))
-        return frozenset(who for (who,) in found)
+        rows = self.ledger.read(queries.REMEMBERING, (phase,))
+        return frozenset(who for (who,) in rows)
 
     def answered(self, methodology: str, phase: str, arm: str) -> int:
         """How many answers there are."""
@@ -178,8 +173,8 @@ class RunReading(RunBase[ReadingLedger]):
         where = (methodology, phase, arm)
         if not whose:
             return self.ledger.stream(queries.ANSWERS, where)
-        found = self.ledger.read(queries.ANSWERS_OF, (*where, json.dumps(rounds), json.dumps(whose)))
-        rows: list[tuple[Any, ...]] = found.fetchall()  # few, and sooner had than one by one
+        cursor = self.ledger.read(queries.ANSWERS_OF, (*where, json.dumps(rounds), json.dumps(whose)))
+        rows: list[tuple[Any, ...]] = cursor.fetchall()  # few, and sooner had than one by one
         return rows
 
     def parts(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
@@ -216,8 +211,8 @@ class RunReading(RunBase[ReadingLedger]):
 
     def pinned_values(self, arm: str, methodology: str) -> dict[str, JsonValue]:
         """Pinned values of a methodology by name; where two phases pinned the same name, the later phase's."""
-        found = self.ledger.read(queries.PINNED_NAMES, (arm, methodology)).fetchall()
-        return {name: self.ledger.pinned(arm, methodology, phase, name) for phase, name in found}
+        names = self.ledger.read(queries.PINNED_NAMES, (arm, methodology)).fetchall()
+        return {name: self.ledger.pinned(arm, methodology, phase, name) for phase, name in names}
 
     def fingerprints(self, methodology: str, phase: str, arm: str) -> frozenset[str]:
         """Server fingerprints that answers of this stage carry."""
@@ -245,9 +240,7 @@ def open_run(
     ledger = ReadingLedger.open(folder / LEDGER)
     try:
         yield RunReading(folder, ledger.record, ledger, language, population, by)
-    except (
-        json.JSONDecodeError
-    ) as error:  # of a column that is parsed where it is tabled; result files have errors of their own
+    except json.JSONDecodeError as error:  # of a column parsed where it is tabled; result files have their own errors
         raise damaged(folder / LEDGER, error) from error
     except (LookupError, ValueError, TypeError, AttributeError):  # likewise of a name that is no more what it was
         require_sound(folder)
@@ -261,8 +254,8 @@ def read_result(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        found: Any = json.loads(read_regular(path, LARGEST_RESULT))
+        content: Any = json.loads(read_regular(path, LARGEST_RESULT))
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
         raise LedgerError(f"{path}: not readable ({why}); `enquete export` writes it again") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

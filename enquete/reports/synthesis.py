@@ -18,7 +18,6 @@ from enquete.ledger.canonical import move_latest
 from enquete.ledger.connection import DatabaseError
 from enquete.ledger.folders import RECORD, write_atomically
 from enquete.ledger.ledger import Failure
-from enquete.locale import tell
 from enquete.memory.graph import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
 from enquete.memory.recall import MemoryFault
@@ -27,10 +26,10 @@ from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
 from enquete.reports.accounts import citations, every_call_failed
-from enquete.reports.analyses import UNIT, Findings, find, names_of, results_of, stated
+from enquete.reports.analyses import UNIT, Findings, find, stated
 from enquete.reports.context import chosen, give_back, statuses
 from enquete.reports.evaluation import evaluations
-from enquete.reports.exports import reached, write_exports, write_stage
+from enquete.reports.exports import declared, reached, write_exports, write_stage
 from enquete.reports.findings import KeyFinding, ranked
 from enquete.reports.further_arms import preferences, replicate
 from enquete.reports.health import HEALTH, examine
@@ -65,15 +64,13 @@ def remember(run_session: RunSession) -> None:
         return
     try:
         sent = _send(run_session)
-    except (DatabaseError, OSError, EnqueteError, ValidationError) as error:
-        sent = Delivery(why=f"{type(error).__name__}: {error}")
     except Exception as error:
-        if run_session.raise_bugs:
+        if run_session.raise_bugs and not isinstance(error, DatabaseError | OSError | EnqueteError | ValidationError):
             raise
         sent = Delivery(why=f"{type(error).__name__}: {error}")
     if sent.why:
         log.warning("%s: memory: %s (enquete memory sync sends what is left)", record.run_id, sent.why)
-    told = {"memory": record.memory, "sent": sent.sent, "left": [one.id for one in sent.left], "why": sent.why}
+    told = {"memory": record.memory, "sent": sent.sent, "left": [episode.id for episode in sent.left], "why": sent.why}
     try:
         write_atomically(run_session.folder / FILE, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
     except (OSError, EnqueteError) as error:
@@ -189,15 +186,13 @@ def _findings(
     reading: RunReading, found: Findings, asked: Sequence[AskedItem]
 ) -> tuple[Mapping[str, Results], Mapping[str, list[KeyFinding]]]:
     """What is declared, in the reader's language, and every finding by methodology."""
-    own = evaluations(reading.record.methods)
-    titles = {name: _title(reading, name) for name in own}
-    declared = results_of(own, found.analyses, names_of(reading, list(asked), titles), reading.language)
-    return declared, stated(declared)
+    results = declared(reading, asked, found)
+    return results, stated(results)
 
 
 def _listed(findings: Mapping[str, list[KeyFinding]]) -> list[KeyFinding]:
     """All of them, the best ranked first."""
-    return ranked(one for own in findings.values() for one in own)
+    return ranked(finding for stated in findings.values() for finding in stated)
 
 
 def write_synthesis(
@@ -222,20 +217,20 @@ def write_synthesis(
         made = prepared if prepared is not None and not prepared.found.bugs else None
         frame = made.frame if made else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
-        found = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
-        material = _material(reading, frame, stages, found, raise_bugs=raise_bugs)
-        status = run_status(reading, stages, found, partial=partial)
+        findings = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
+        material = _material(reading, frame, stages, findings, raise_bugs=raise_bugs)
+        status = run_status(reading, stages, findings, partial=partial)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, frame, methodology, phase, found)
+                write_stage(reading, frame, methodology, phase, findings)
         target = synthesis_folder(folder)
-        _raise_flags(found, material)
+        _raise_flags(findings, material)
         write_exports(target, reading, material, frame)
         page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
-        results: dict[str, JsonValue] = {name: dict(result) for name, result in found.results.items()}
+        results: dict[str, JsonValue] = {name: dict(result) for name, result in findings.results.items()}
         written = WrittenSynthesis(
-            status, results, _flags(reading, found), [one.text for one in page.findings], found.bugs
+            status, results, _flags(reading, findings), [finding.text for finding in page.findings], findings.bugs
         )
         write_json(target / RESULTS, _summary(reading, frame, written, partial=partial))
         if not partial:
@@ -246,8 +241,7 @@ def write_synthesis(
 def _material(
     reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, raise_bugs: bool
 ) -> ReportMaterial:
-    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among those of the
-    analyses."""
+    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among the others."""
 
     def file(name: str, error: Exception) -> None:
         if raise_bugs:
@@ -256,39 +250,31 @@ def _material(
         found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
 
     asked = items(reading, frame)
-    declared, findings = _findings(reading, found, asked)
+    results, findings = _findings(reading, found, asked)
     replicates = replicate(reading, frame, found)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.analyses, frame, file)
     give_back()
-    names = next(iter(declared.values())).names
-    declared = {
-        **declared,
-        HEALTH: health_results(health, evaluations(reading.record.methods), names, reading.language),
-    }
+    names, by_method = next(iter(results.values())).names, evaluations(reading.record.methods)
+    results = {**results, HEALTH: health_results(health, by_method, names, reading.language)}
     against = preferences(reading)
     prose = narrative.stored(reading, narrative.shown(_listed(findings), frame, reading.run))
-    own = evaluations(reading.record.methods)
     drawn = pictures(
-        frame, own, declared, {name: _title(reading, name) for name in own}, reading.language, file,
-        replicates=replicates, preference=against,
+        frame, by_method, results, names.methodologies, reading.language, file, replicates=replicates,
+        preference=against,
     )  # fmt: skip
     return ReportMaterial(
-        frame, stages, found, findings, declared, prose, health, asked, replicates, drawn, against,
+        frame, stages, found, findings, results, prose, health, asked, replicates, drawn, against,
         citations(reading, frame)
     )  # fmt: skip
 
 
-def _raise_flags(found: Findings, material: ReportMaterial) -> None:
+def _raise_flags(findings: Findings, material: ReportMaterial) -> None:
     """Flags of analyses, sentences in the run's language, and one for each check of instrument health that failed."""
-    for name, result in found.results.items():
+    for name, result in findings.results.items():
         checks = health_flags(material.health, material.declared[HEALTH], name)
-        said: list[JsonValue] = [*dict.fromkeys((*_texts(result.get("flags")), *checks))]
-        found.results[name] = {**result, "flags": said}
-
-
-def _title(reading: RunReading, name: str) -> str:
-    return tell(reading.methodology(name).title, reading.language)
+        flags: list[JsonValue] = [*dict.fromkeys((*_texts(result.get("flags")), *checks))]
+        findings.results[name] = {**result, "flags": flags}
 
 
 def synthesis_folder(folder: Path) -> Path:
@@ -298,8 +284,8 @@ def synthesis_folder(folder: Path) -> Path:
 
 def own_stages(reading: RunReading, frame: pd.DataFrame) -> list[tuple[str, str]]:
     """(methodology, phase) of the run's own rows, in their order."""
-    own = chosen(frame[["methodology", "phase"]], frame["run_id"].eq(reading.run))
-    return list(dict.fromkeys(zip(own["methodology"], own["phase"], strict=True)))
+    rows = chosen(frame[["methodology", "phase"]], frame["run_id"].eq(reading.run))
+    return list(dict.fromkeys(zip(rows["methodology"], rows["phase"], strict=True)))
 
 
 def load_results(folder: Path) -> dict[str, JsonValue]:
@@ -307,8 +293,8 @@ def load_results(folder: Path) -> dict[str, JsonValue]:
 
     Raises LedgerError naming the file if it cannot be read.
     """
-    found = load_summary(folder).get("results", {})
-    return found if isinstance(found, dict) else {}
+    results = load_summary(folder).get("results", {})
+    return results if isinstance(results, dict) else {}
 
 
 def load_summary(folder: Path) -> dict[str, JsonValue]:
@@ -316,13 +302,13 @@ def load_summary(folder: Path) -> dict[str, JsonValue]:
     return read_result(synthesis_folder(folder) / RESULTS)
 
 
-def run_status(reading: RunReading, stages: Sequence[tuple[str, str]], found: Findings, *, partial: bool) -> str:
+def run_status(reading: RunReading, stages: Sequence[tuple[str, str]], findings: Findings, *, partial: bool) -> str:
     """The run's status word; see `synthesise`."""
     filed = reading.stages.get(("", ""), "started")
     if partial:
         return filed
     outcomes = [reading.stages.get(stage, "") for stage in stages]
-    if "failed" in outcomes or found.bugs or _failures(reading) or every_call_failed(reading):
+    if "failed" in outcomes or findings.bugs or _failures(reading) or every_call_failed(reading):
         return "failed"
     return "completed" if outcomes and all(outcome == "done" for outcome in outcomes) else filed
 
@@ -333,8 +319,7 @@ def _failures(reading: RunReading) -> list[Failure]:
 
 
 def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.DataFrame) -> dict[str, str]:
-    """What this run becomes the canonical one of: stages done, with answers, a T0 only if measured; a replay of
-    nothing."""
+    """What this run becomes the canonical one of: stages done, with answers, a T0 if measured; a replay: nothing."""
     these = frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)
     answered = chosen(frame[["methodology", "phase"]], these)
     have = set(zip(answered["methodology"], answered["phase"], strict=True))
@@ -346,14 +331,14 @@ def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.
     return {**moved, "synthesis": reading.run}
 
 
-def _flags(reading: RunReading, found: Findings) -> list[str]:
+def _flags(reading: RunReading, findings: Findings) -> list[str]:
     """Notices of the run and its memory, and flags of the analyses."""
-    raised = [flag for result in found.results.values() for flag in _texts(result.get("flags"))]
+    raised = [flag for result in findings.results.values() for flag in _texts(result.get("flags"))]
     return sorted({*reading.record.notices, *_texts(reading.memory.get("notes")), *raised})
 
 
 def _texts(value: JsonValue) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else []
+    return [str(text) for text in value] if isinstance(value, list) else []
 
 
 def _summary(reading: RunReading, frame: pd.DataFrame, written: WrittenSynthesis, *, partial: bool) -> dict[str, Any]:

@@ -16,25 +16,24 @@ from typing import Any
 
 import pandas as pd
 from babel.lists import format_list
-from jinja2 import Environment, pass_context
+from jinja2 import Environment
 from pydantic import JsonValue
 
 from enquete.locale import N_, NN_, plural, tell
 from enquete.locale.templating import environment
-from enquete.reports.context import jsonable, type_name
+from enquete.reports.context import jsonable
 from enquete.reports.declarations import (
     MOST_SPREAD,
     Analysis,
     Column,
     Place,
     Presentation,
-    Prose,
     Spread,
     Table,
     TextBlock,
     View,
 )
-from enquete.reports.markdown import MISSING, escape, excerpt, number, of, p_value, quote, readable, share
+from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, readable, share
 from enquete.state.asking import Language
 
 DIMENSIONS = (
@@ -116,7 +115,7 @@ LIMITS: Mapping[str, str] = {
 #     render("enquete.graphs.delphi:section.md.j2", "de", found=found)
 #
 #     {{ _("{n} of {total} agents", n=found.n, total=found.total) }}    {{ value | num(1) }}   {{ 0.25 | share }}
-#     {{ p | p }}   {{ agent.name | md }}   {{ of(3, 4) }}   {{ "importance" | dimension }}
+#     {{ agent.name | md }}   {{ of(3, 4) }}
 
 _GAP = re.compile(r"\n{3,}")
 
@@ -129,31 +128,12 @@ def render(name: str, language: Language, /, **facts: Any) -> str:
 @cache
 def _environment(language: Language) -> Environment:
     made = environment(language, optimized=False)  # folding constants takes longer than filling a template in once
-    made.globals |= {"of": partial(of, language=language), "missing": MISSING, "quote": partial(_quoted, language)}
-    made.filters |= {
-        "md": escape,
-        "num": partial(_number, language),
-        "share": lambda value, digits=0: share(value, language, digits),
-        "p": lambda value: p_value(value, language),
-        "kind": _type_name,
-        "excerpt": excerpt,
-        "dimension": lambda name: dimension_name(name, language),
-    }
+    filled = {"language": language}
+    made.globals |= {"of": partial(of, **filled), "missing": MISSING, "quote": partial(quote, **filled)}
+    made.filters["md"] = escape
+    made.filters["num"] = lambda value, digits=2: number(value, language, digits)
+    made.filters["share"] = lambda value, digits=0: share(value, language, digits)
     return made
-
-
-@pass_context
-def _type_name(facts: Mapping[str, Any], kind: object) -> str:
-    """Of a stakeholder type, as the methodology's findings call it."""
-    return type_name(facts.get("found") or {}, kind)
-
-
-def _number(language: Language, value: object, digits: int = 2) -> str:
-    return number(value, language, digits)
-
-
-def _quoted(language: Language, text: object, who: str) -> str:
-    return quote(text, who, language)
 
 
 # --- What is read of a methodology's results: views of its declared tables, told in one language ----------------------
@@ -265,14 +245,12 @@ class Results:
 
     @cached_property
     def _labels(self) -> dict[str, dict[Any, str]]:
-        """Of tables with a label, which must not refer to one another in a circle."""
-        made: dict[str, dict[Any, str]] = {}
+        """{} of a table without a label."""
+        made: dict[str, dict[Any, str]] = {name: {} for name in self.presentation.tables}
         for name, table in self.presentation.tables.items():
             frame = self.analysis.tables[name]
             if table.label and len(table.key) == 1:
                 made[name] = dict(zip(frame[table.key[0]], frame[table.label].astype(str), strict=True))
-            else:
-                made[name] = {}
         return made
 
     def label(self, column: Column) -> str:
@@ -291,9 +269,8 @@ class Results:
         long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
         if room is not None and long and len(told.format(**cells).split()) > room:
             left = room - len(told.format(**{**cells, **dict.fromkeys(long, "")}).split())
-            for place, name in enumerate(
-                sorted(long, key=lambda one: len(cells[one].split()))
-            ):  # what is short leaves its share
+            long.sort(key=lambda name: len(cells[name].split()))  # what is short leaves its share
+            for place, name in enumerate(long):
                 cells[name] = shortened(cells[name], max(left // (len(long) - place), FEWEST_WORDS))
                 left -= len(cells[name].split())
         if markdown:
@@ -305,7 +282,7 @@ class Results:
         """A list as it is spoken: “a, b and c”; names with commas are set apart as in a cell."""
         if column.format == "list" and (values := row.get(column.name)):
             told = [self._named(column, each) for each in values]
-            if not any("," in one for one in told):
+            if not any("," in text for text in told):
                 return format_list(told, locale=self.language)
         return self.cell(column, row)
 
@@ -345,12 +322,12 @@ class Results:
 
     def at(self, place: Place) -> str:
         """Section or appendix: texts at the beginning, then table after table with what follows it."""
-        blocks = [*self._texts(place, ""), *self._prose(place, "")]
+        blocks = [*self._texts(place, "")]
         for name, table in self.presentation.tables.items():
             shown = [block for view in table.views if view.at == place and (block := self.view(table, view))]
             if shown and place == "appendix" and table.note:
                 shown.append(self.fill(table.note, self.facts, self.presentation.facts, markdown=True))
-            blocks += [*shown, *self._texts(place, name), *self._prose(place, name)]
+            blocks += [*shown, *self._texts(place, name)]
         return "\n\n".join(blocks)
 
     def _texts(self, place: Place, after: str) -> Iterator[str]:
@@ -365,22 +342,13 @@ class Results:
         frame = pd.DataFrame([dict(self.facts)]).fillna(float("nan")) if each.where else pd.DataFrame()
         return not each.where or not chosen_rows(frame, each.where, self.facts).empty
 
-    def _prose(self, place: Place, after: str) -> Iterator[str]:
-        for each in self.presentation.prose:
-            if each.at == place and each.after == after and (text := self._rendered(each)):
-                yield text
-
-    def _rendered(self, each: Prose) -> str:
-        return render(each.template, self.language, results=self, facts=self.facts, tables=Records(self)).strip()
-
     def view(self, table: Table, view: View) -> str:
         """One view: heading, rows, note. "" where no row is left and nothing is to be said of that."""
         every = self.rows(table, view, all_rows=True)
         frame = every if view.top is None else every.head(view.top)
-        heading = table.title if view.heading is None else view.heading
-        blocks = [f"### {tell(heading, self.language)}"] if heading and view.at == "appendix" else []
-        if heading and view.at == "section":
-            blocks = [f"**{tell(heading, self.language)}**"]
+        heading = tell(table.title if view.heading is None else view.heading, self.language)
+        headings = {"appendix": f"### {heading}", "section": f"**{heading}**"}
+        blocks = [headings[view.at]] if heading and view.at in headings else []
         if frame.empty:
             return "\n\n".join([*blocks, tell(view.empty, self.language)]) if view.empty else ""
         counts = {"shown": number(len(frame), self.language), "rows": number(len(every), self.language)}
@@ -403,7 +371,8 @@ class Results:
             else:
                 columns = [table.column(name) for name in view.columns] if view.columns else list(table.columns)
                 columns = [column for column in columns if column.name not in view.by and self._has(column, part)]
-                yield self._grid(columns, [column.label for column in columns], dictionaries(part))
+                rows = [[self.markdown(column, row) for column in columns] for row in dictionaries(part)]
+                yield _grid(columns, [self._label(column.label) for column in columns], rows)
 
     def _has(self, column: Column, frame: pd.DataFrame) -> bool:
         """Whether any row has something there: a column without anything is not printed."""
@@ -421,29 +390,25 @@ class Results:
     def told(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:
         """Rows as sentences or quotations, list entries of Markdown."""
         if not view.quote:
-            yield from (f"- {said}" for said in self._sentences(table, view, frame, markdown=True))
+            yield from (f"- {sentence}" for sentence in self._sentences(table, view, frame, markdown=True))
             return
         for row in dictionaries(frame):
             who = ", ".join(escape(self.cell(table.column(name), row)) for name in view.who)
             words = row.get(view.quote)
-            yield (
-                quote(words, who, self.language)
-                if words
-                else f"- {who}: *{tell(N_('no reason given'), self.language)}*"
-            )
+            none = f"- {who}: *{tell(N_('no reason given'), self.language)}*"
+            yield quote(words, who, self.language) if words else none
 
     def _sentences(self, table: Table, view: View, frame: pd.DataFrame, *, markdown: bool) -> Iterator[str]:
-        own = {**self.presentation.facts, **{one.name: one for one in table.columns}}
+        yield from (text for _, text in self._said(table, view, frame, markdown=markdown) if text)
+
+    def _said(
+        self, table: Table, view: View, frame: pd.DataFrame, *, markdown: bool
+    ) -> Iterator[tuple[dict[str, Any], str]]:
+        """Rows, each with its sentence; "" where there is none for its word."""
+        known = {**self.presentation.facts, **{column.name: column for column in table.columns}}
         for row in dictionaries(frame):
             says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
-            if says:
-                yield self.fill(says, {**self.facts, **row}, own, markdown=markdown)
-
-    def _grid(self, columns: Sequence[Column], labels: Sequence[str], rows: Iterable[Row]) -> str:
-        head = " | ".join(escape(self._label(label)) for label in labels)
-        line = "|".join("---:" if column.format in RIGHT else "---" for column in columns)
-        body = (" | ".join(self.markdown(column, row) for column in columns) for row in rows)
-        return "\n".join([f"| {head} |", f"|{line}|", *(f"| {cells} |" for cells in body)])
+            yield row, self.fill(says, {**self.facts, **row}, known, markdown=markdown) if says else ""
 
     def _label(self, label: str) -> str:
         """A label may name facts."""
@@ -460,22 +425,17 @@ class Results:
         labels = [self._label(column.label) for column in fixed]
         for value in kept:
             named = self.cell(across, {across.name: value})
-            labels += [f"{named}: {self._label(one.label)}" if len(cells) > 1 else named for one in cells]
+            labels += [f"{named}: {self._label(column.label)}" if len(cells) > 1 else named for column in cells]
         rows = []
         for _, part in frame.groupby(list(spread.rows), sort=False, dropna=False):
-            own = {row[across.name]: row for row in dictionaries(part)}
-            told = [self.markdown(column, next(iter(own.values()))) for column in fixed]
-            rows.append(told + [self.markdown(one, own.get(value, {})) for value in kept for one in cells])
-        line = "|".join("---:" if one.format in RIGHT else "---" for one in [*fixed, *(cells * len(kept))])
-        head = " | ".join(map(escape, labels))
-        text = "\n".join([f"| {head} |", f"|{line}|", *(f"| {' | '.join(row)} |" for row in rows)])
-        if len(kept) < len(values):
-            n = len(values) - len(kept)
-            left = plural(
-                NN_("{n} further column is in the file.", "{n} further columns are in the file."), n, self.language
-            )
-            return f"{text}\n\n{left}"
-        return text
+            by_value = {row[across.name]: row for row in dictionaries(part)}
+            told = [self.markdown(column, next(iter(by_value.values()))) for column in fixed]
+            rows.append(told + [self.markdown(column, by_value.get(value, {})) for value in kept for column in cells])
+        text = _grid([*fixed, *(cells * len(kept))], labels, rows)
+        if not (n := len(values) - len(kept)):
+            return text
+        further = NN_("{n} further column is in the file.", "{n} further columns are in the file.")
+        return f"{text}\n\n{plural(further, n, self.language)}"
 
     # --- other places -------------------------------------------------------------------------------------------------
 
@@ -487,10 +447,10 @@ class Results:
             for view in table.views:
                 if view.at == "digest":
                     every = self.rows(table, view, all_rows=True)
-                    names = view.columns or tuple(one.name for one in table.stored)
+                    names = view.columns or tuple(column.name for column in table.stored)
                     columns = [table.column(name) for name in names]
                     rows = [
-                        {one.name: self._value(one, row) for one in columns}
+                        {column.name: self._value(column, row) for column in columns}
                         for row in dictionaries(every.head(view.top or 20))
                     ]
                     tables[table.name] = jsonable({"rows": len(every), "shown": rows})
@@ -499,11 +459,10 @@ class Results:
 
     def _value(self, column: Column, row: Row) -> Any:
         value = row.get(column.name)
-        if column.parts is not None or column.format in ("code", "reference", "list"):
-            return None if column.parts is None and _missing(value) else self.cell(column, row)
-        if _missing(value):
+        if column.parts is None and _missing(value):
             return None
-        return _four_digits(value)
+        words = column.parts is not None or column.format in ("code", "reference", "list")
+        return self.cell(column, row) if words else _four_digits(value)
 
     def flags(self) -> Iterator[str]:
         """What a reader must know before using the data, plain text."""
@@ -518,17 +477,13 @@ class Results:
     def remembered(self) -> Iterator[tuple[str, str]]:
         """(id, sentence) of every row that is told to a memory."""
         for table in self.presentation.tables.values():
-            own = {**self.presentation.facts, **{one.name: one for one in table.columns}}
             for view in table.views:
                 if view.at == "memory":
-                    for row in dictionaries(self.rows(table, view)):
-                        named = "/".join(str(row[name]) for name in table.key)
-                        says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
-                        yield f"{table.name}/{named}", self.fill(says, {**self.facts, **row}, own, markdown=False)
+                    for row, text in self._said(table, view, self.rows(table, view), markdown=False):
+                        yield f"{table.name}/{'/'.join(str(row[name]) for name in table.key)}", text
 
     def labelled(self, table: Table, rows: pd.DataFrame) -> pd.DataFrame:
-        """Rows of a table for a chart: references and codes as words in a column of the same name, ids beside them as
-        `<name>_id`."""
+        """Rows of a table for a chart: references and codes as words in a column of that name, ids as `<name>_id`."""
         frame = rows.copy()
         for column in table.stored:
             if column.format in ("reference", "code"):
@@ -538,20 +493,11 @@ class Results:
         return frame
 
 
-class Records(Mapping[str, list[dict[str, Any]]]):
-    """A template's view of tables: rows as dicts, made when they are read."""
-
-    def __init__(self, results: Results) -> None:
-        self._tables = results.analysis.tables
-
-    def __getitem__(self, name: str) -> list[dict[str, Any]]:
-        return dictionaries(self._tables[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tables)
-
-    def __len__(self) -> int:
-        return len(self._tables)
+def _grid(columns: Sequence[Column], labels: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of Markdown; rows: cells as they stand in it."""
+    line = "|".join("---:" if column.format in RIGHT else "---" for column in columns)
+    head = " | ".join(map(escape, labels))
+    return "\n".join([f"| {head} |", f"|{line}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd.DataFrame:
@@ -568,14 +514,14 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
         if any(value is None for value in facts.values()):
             return frame.iloc[:0]
         raise
-    return (
-        frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
-    )
+    if isinstance(holds, pd.Series):
+        return frame[holds.fillna(False).astype(bool)]
+    return frame if holds else frame.head(0)
 
 
 def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows with Python's own values, None where missing."""
-    columns = {str(name): [None if _missing(one) else one for one in frame[name].tolist()] for name in frame}
+    columns = {str(name): [None if _missing(value) else value for value in frame[name].tolist()] for name in frame}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)] if columns else []
 
 

@@ -179,8 +179,7 @@ def records(frame: pd.DataFrame) -> Iterator[dict[str, JsonValue]]:
 
 
 def rows(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[tuple[JsonValue, ...]]:
-    """Made as they are read: a large table is never a list. Missing is null; columns of INTEGERS are whole numbers,
-    missing or not."""
+    """Made as they are read: a large table is never a list. Missing is null; columns of INTEGERS are whole numbers."""
     for start in range(0, len(frame), chunk):
         piece = frame.iloc[start : start + chunk]
         yield from zip(*(_values(piece[name]) for name in frame.columns), strict=True)
@@ -290,8 +289,7 @@ SHARED = (
     *OCCASION, "agent_id", "agent_name", "stakeholder_type", "respondent", "memory_available", "baseline", "attempts",
     "prompt_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
 )  # fmt: skip
-"""Columns that all answers of a line have in common; one that differs (asked again, say) stands beside its answer
-too."""
+"""Columns that all answers of a line have in common; one that differs (asked again, say) stands by its answer too."""
 OWN = ("status", "value", "choice", "text", "content", "confidence", "distribution", "item_position", "option_order")
 NOTHING = (None, "", 0)
 """Left out of a line where its first row has them; of an answer only the first two, since 0 may be one."""
@@ -304,33 +302,33 @@ def lines(frame: pd.DataFrame) -> Iterator[dict[str, JsonValue]]:
     order.
     """
     shared = [name for name in SHARED if name in frame]
-    own = [name for name in OWN if name in frame] + [str(name) for name in frame.columns if name not in COLUMNS]
+    columns = [name for name in OWN if name in frame] + [str(name) for name in frame.columns if name not in COLUMNS]
     beside = slice(1, 1 + len(shared))
     together = itemgetter(*(1 + shared.index(name) for name in (*OCCASION, "prompt_hash") if name in shared))
-    for _, found in groupby(rows(frame[["item_id", *shared, *own]]), key=together):
-        block = list(found)
+    for _, group in groupby(rows(frame[["item_id", *shared, *columns]]), key=together):
+        block = list(group)
         first = block[0][beside]
-        said = {name: value for name, value in zip(shared, first, strict=True) if value not in NOTHING}
+        common = {name: value for name, value in zip(shared, first, strict=True) if value not in NOTHING}
         answers: dict[str, JsonValue] = {}
         for place, row in enumerate(block, start=1):
-            answer = _answer(dict(zip(own, row[beside.stop :], strict=True)), place)
+            answer = _answer(dict(zip(columns, row[beside.stop :], strict=True)), place)
             if row[beside] != first:
                 its = zip(shared, row[beside], strict=True)
-                answer |= {name: value for name, value in its if name in said and value != said[name]}
+                answer |= {name: value for name, value in its if name in common and value != common[name]}
             answers[str(row[0])] = {name: value for name, value in answer.items() if value is not None and value != ""}
-        yield {**said, "answers": answers}
+        yield {**common, "answers": answers}
 
 
-def _answer(found: dict[str, Any], place: int) -> dict[str, Any]:
-    if found["status"] == "ok":
-        del found["status"]
-    if found["item_position"] == place:
-        del found["item_position"]
-    if _ascending(found["option_order"]):
-        del found["option_order"]
-    if isinstance(found["value"], float) and found["value"].is_integer():
-        found["value"] = int(found["value"])
-    return found
+def _answer(answer: dict[str, Any], place: int) -> dict[str, Any]:
+    if answer["status"] == "ok":
+        del answer["status"]
+    if answer["item_position"] == place:
+        del answer["item_position"]
+    if _ascending(answer["option_order"]):
+        del answer["option_order"]
+    if isinstance(answer["value"], float) and answer["value"].is_integer():
+        answer["value"] = int(answer["value"])
+    return answer
 
 
 @lru_cache(maxsize=2**12)

@@ -23,7 +23,6 @@ from enquete.reports.accounts import STATUSES, limitations
 from enquete.reports.exports import shortened
 from enquete.reports.health import Health
 from enquete.reports.health_checks import HealthCheck
-from enquete.reports.markdown import excerpt
 from enquete.reports.page import Embedded, page
 from enquete.reports.responses import labels_of
 from enquete.reports.run_reading import open_run
@@ -112,13 +111,6 @@ def test_flags_are_sentences_in_the_runs_language(full):
     flags = load_summary(full.folder)["flags"]
     assert any(flag.startswith("Längsschnitt: Zwischen T0") for flag in flags)
     assert not any(flag.startswith(("longitudinal:", "diversity:", "delphi:")) for flag in flags)
-
-
-def test_quotations_show_the_sentence_that_voices_the_theme():
-    text = "Ich fahre raus. Der Dorsch hat kaum noch Laichtiere, da hilft Schonung. Und Schluss."
-    assert excerpt(text, "Dorsch schonen") == "[…] Der Dorsch hat kaum noch Laichtiere, da hilft Schonung. […]"
-    assert excerpt(text, "Quoten") == text
-    assert excerpt("Der Dorsch fehlt.", "Dorsch") == "Der Dorsch fehlt."
 
 
 # --- whatever is missing ---------------------------------------------------------------------------------------------
