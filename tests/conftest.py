@@ -68,6 +68,15 @@ def _drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def no_reports() -> Iterator[None]:
+    """For tests of what is asked, begun and refused: nobody reads the reports of their runs, which cost more."""
+    from tests.support.unwritten import without_reports
+
+    with without_reports():
+        yield
+
+
 LONG = (
     "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/nodes/test_nodes_executors.py",
     "tests/study", "tests/notebook", "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports",

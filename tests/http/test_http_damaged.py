@@ -13,6 +13,8 @@ from enquete.ledger.folders import LEDGER
 from tests.http.conftest import simulation
 from tests.support.studies import run_folder
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 PAGE, METHOD = 4096, "poll"
 PATHS = ("status", f"results/{METHOD}", "results/synthesis", "export.csv")
 

@@ -21,6 +21,8 @@ from tests.http.bench_polls import ratio
 from tests.http.conftest import serving, settled, simulation
 from tests.support.model_server import ModelServer
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 
 class Openings:
     """How often a database was opened in this process, while somebody counts."""

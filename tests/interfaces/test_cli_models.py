@@ -12,6 +12,8 @@ from enquete.interfaces.cli.run_commands import confirmed_request
 from tests.interfaces.conftest import Command
 from tests.support.model_server import ModelServer
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 FEW = '[{"name": "Jürgen", "persona": "Fischer"}, {"name": "Åsa", "persona": "Anglerin"}]'
 
 

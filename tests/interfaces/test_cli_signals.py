@@ -15,6 +15,8 @@ from tests.interfaces.conftest import Command, Said
 from tests.support.model_server import ModelServer
 from tests.support.processes import Forked
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 CONCURRENCY = 4
 
 

@@ -14,6 +14,8 @@ from enquete.interfaces.mcp.server import http_app, make_server_state
 from enquete.state.errors import RunNotFound, SettingsError, SimulationNotFound
 from enquete.study.tasks import PathSandbox
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 TOKEN = "a-long-and-random-token"

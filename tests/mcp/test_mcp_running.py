@@ -19,6 +19,8 @@ from mcp_served import QUICK, Served, serving, simulation, text_of
 import enquete
 from tests.support.model_server import ModelServer
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 DATA = Path(__file__).parents[1] / "data"
 LONG = ["longitudinal"]
 

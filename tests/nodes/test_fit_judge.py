@@ -12,6 +12,8 @@ from enquete.state.errors import Unfit
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 BANK = Path(__file__).parents[1] / "data" / "sim_683e8059ab27"
 
 

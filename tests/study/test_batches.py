@@ -24,6 +24,8 @@ from tests.support.processes import Driven, finish
 from tests.support.studies import call_keys, personas, rows, run_folder, spent, stored_answers
 from tests.support.unwritten import interview
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 AGENTS = 6
 MODEL = "gpt-4o-mini"
 METHODS = ["longitudinal", "diversity"]

@@ -15,6 +15,8 @@ from tests.support.model_server import ModelServer
 from tests.support.processes import Forked
 from tests.support.studies import call_keys, personas, run_folder
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 ASKED = {"respondent": "synthetic", "methods": ["scenario"], "language": "en", "fit": "any"}
 
 

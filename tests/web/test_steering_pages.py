@@ -21,6 +21,8 @@ from tests.interfaces.conftest import DATA
 from tests.support.populations import mirofish_folder
 from tests.web.test_web_pages import HOSTILE, OWN, browsing
 
+pytestmark = pytest.mark.usefixtures("no_reports")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
