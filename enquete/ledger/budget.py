@@ -270,7 +270,7 @@ class Budget:
         at_once: bool = False,
     ):
         """`claims`: by name, in the order in which they get budget. A call under no or an unknown name comes last.
-        `at_once`: see Bills."""
+        `at_once`: see TokenCalibration."""
         self.cap = cap
         self.spent = spent
         self.reserved = 0

@@ -219,10 +219,6 @@ class Ledger:
         """Ever committed to this ledger, by workers too. 0 in a store, which loses none."""
         return counted(self.read) if self._counter is not None else 0
 
-    @property
-    def commits(self) -> int:
-        return self._writer.commits
-
     def noted(self, name: str) -> str | None:
         """A remark of the run that may change, such as its cap; None where there is none."""
         row = self._row(queries.NOTED, (name,))

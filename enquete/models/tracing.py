@@ -13,20 +13,20 @@ from langsmith.run_helpers import trace, tracing_context
 T = TypeVar("T")
 
 
-def tracing_wanted(environ: Mapping[str, str] = os.environ) -> bool:
+def tracing_wanted() -> bool:
     """Whether the user asked for tracing of Enquete itself."""
-    return environ.get("ENQUETE_TRACING", "").strip().lower() in {"1", "true", "yes", "on"}
+    return os.environ.get("ENQUETE_TRACING", "").strip().lower() in {"1", "true", "yes", "on"}
 
 
 @contextlib.contextmanager
-def untraced(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
+def untraced() -> Iterator[None]:
     """No LangSmith tracing inside, unless ENQUETE_TRACING=1: an inherited variable must not export personas.
 
     LANGSMITH_TRACING or LANGCHAIN_TRACING_V2, set for some other program of the user's, would otherwise send every
     prompt to a third party; langsmith asks its context before the environment. Put it around the start of a graph:
     tasks and graphs started inside inherit it.
     """
-    if tracing_wanted(environ):
+    if tracing_wanted():
         yield
         return
     with tracing_context(enabled=False):

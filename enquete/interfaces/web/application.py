@@ -8,7 +8,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +43,7 @@ from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.locate import KnownSimulation, SimulationProgress, completion
 from enquete.simulations.sources import read_object
 from enquete.state.errors import Busy, EnqueteError, OverBudget, SimulationError
+from enquete.state.methodology import alongside
 from enquete.state.regular_files import Stamp, stamp_of
 from enquete.study.background import NotInTime, run_in_thread
 from enquete.study.interviews import Wanted, before
@@ -117,7 +118,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(runner.close)
             if settings.watch:
-                await stack.enter_async_context(watching(handlers, settings.watch_every_s))
+                await stack.enter_async_context(alongside(_watch(Watcher(handlers), settings.watch_every_s)))
             yield
 
     app = FastAPI(
@@ -332,18 +333,6 @@ def is_left_to_ask(runs: Runs, *, seen_open: bool) -> bool:
 
 def status_stamp(path: Path) -> Stamp:
     return stamp_of(path / name for name in STATUS_FILES)
-
-
-@asynccontextmanager
-async def watching(handlers: RequestHandlers, every_s: float) -> AsyncIterator[None]:
-    """Look every so many seconds, until the server stops."""
-    work = asyncio.create_task(_watch(Watcher(handlers), every_s))
-    try:
-        yield
-    finally:
-        work.cancel()
-        with suppress(asyncio.CancelledError):
-            await work
 
 
 async def _watch(watcher: Watcher, every_s: float) -> None:
