@@ -139,7 +139,8 @@ def glance(data: ChartData) -> alt.TopLevelMixin:
     top = worst.groupby("check", sort=False)["rank"].transform("min").clip(upper=2)
     overall = overall[overall["methodology"].isin(worst["methodology"])].assign(check=data.tell(OVERALL))
     overall["verdict_id"] = overall["standing_id"].map(STANDING)
-    cells = pd.concat([overall.assign(verdict=overall["standing"]), worst.loc[top.sort_values(kind="stable").index]])
+    worst = worst.loc[top.sort_values(kind="stable").index]
+    cells = pd.concat([overall.assign(verdict=overall["standing"]), worst])
     words = {
         code: f"{sign} {data.told('checks', 'verdict', code)}".replace("*", "") for code, (_, sign) in LOOKS.items()
     }

@@ -105,7 +105,7 @@ def ratings(data: ChartData) -> alt.TopLevelMixin:
     data.note(data.tell(N_("tick: all agents; band: 95% interval for all scenarios of a dimension at once")))
     if groups.empty:
         panels = [
-            _means(data, cells, scales.loc[dimension], named=not place % PANELS).properties(width=beside(PANELS))
+            _means(data, cells, scales.loc[str(dimension)], named=not place % PANELS).properties(width=beside(PANELS))
             for place, (dimension, cells) in enumerate(rows.groupby("dimension_id", sort=False))
         ]
         return alt.concat(*panels, columns=PANELS, spacing=20)
@@ -115,7 +115,7 @@ def ratings(data: ChartData) -> alt.TopLevelMixin:
     room, lines = WIDTH - MEANS - 50 - WIDER * min(LABEL, max(map(width, rows["scenario"]))), []
     for cells in by_group(data, rows, groups, room):
         for place, (axis, means) in enumerate(rows.groupby("dimension_id", sort=False)):
-            scale, shown = scales.loc[axis], cells[cells["dimension_id"].eq(axis)]
+            scale, shown = scales.loc[str(axis)], cells[cells["dimension_id"].eq(axis)]
             if not alike:
                 least, most = scale["scale_min"], scale["scale_max"]
                 shown = shown.assign(shade=(shown["mean"] - least) / (most - least))
