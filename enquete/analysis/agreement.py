@@ -84,7 +84,10 @@ class ArmComponents:
 
     @property
     def icc(self) -> float | None:
-        """ICC(A,1) = σ²_a/(σ²_a + σ²_p + σ²_e), two-way random (McGraw & Wong 1996; Shrout & Fleiss (2,1))."""
+        """ICC(A,1) = σ²_a/(σ²_a + σ²_p + σ²_e), two-way random, absolute agreement.
+
+        Source: McGraw & Wong 1996; Shrout & Fleiss (2,1).
+        """
         total = self.between_agents + self.between_arms + self.error
         return self.between_agents / total if total > 1e-12 else None
 

@@ -118,7 +118,7 @@ def mean_squared_correlation(x: Floats) -> float:
 
 
 def profiles_alike(x: Floats) -> tuple[float, float]:
-    """Mean r over items of two agents' answers, items' means left in, and its SE by chance.
+    """Mean r over items of two agents' answers, items' means left in, and its SE were each in random order.
 
     Permuting n profiles over S items gives each of the n(n − 1)/2 pairs r of mean 0 and variance 1/(S − 1),
     uncorrelated (Pitman 1937). An agent who gives one answer to everything counts as 0.
@@ -380,7 +380,7 @@ def acquiescence(answers: Answers) -> Diagnostic:
 
 
 def acquiescence_by_agent(answers: Answers) -> tuple[pd.Series[float], dict[str, int]]:
-    """(F + R)/2 of each agent's answers as given, averaged over families by their balanced pairs; those by family.
+    """(F + R)/2 of each agent's answers as given, averaged over families by their balanced pairs; pairs by family.
 
     F, R: mean distance from the midpoint, in points of a five-point scale, of a family's forward and reversed items.
     Content cancels only where both are there, so a family keyed one way is left out. NaN for an agent without a family

@@ -140,6 +140,8 @@ def selected_intervals(
     2018 on one side.
     """
     count, x, s = (np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (n, mean, sd))
+    if not (count.shape == x.shape == s.shape and count.ndim == 1):
+        raise ValueError(f"n, mean and sd must be equally long lists, not {count.shape}, {x.shape} and {s.shape}")
     usable = (count > 1) & ~np.isnan(x) & ~np.isnan(s)
     k = int(usable.sum())
     low, high = np.full(x.size, np.nan), np.full(x.size, np.nan)

@@ -149,11 +149,12 @@ def missing(reading: RunReading, stages: Stages, findings: Findings) -> dict[str
     bugs = {bug.methodology: bug.error for bug in findings.bugs}
     without: dict[str, Words] = {}
     for name in dict.fromkeys(name for name, _ in stages if name not in findings.results):
-        outcomes = sorted({reading.stages.get(stage, "") for stage in stages if stage[0] == name})
-        without[name] = said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcomes[0]])
         if name in bugs:
             text = N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv.")
             without[name] = said(text, error=bugs[name])
+        else:
+            outcome = min(reading.stages.get(stage, "") for stage in stages if stage[0] == name)
+            without[name] = said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcome])
     return without
 
 

@@ -269,13 +269,15 @@ class Signal:
         return value if isinstance(value, str) else self._number.bin(value)
 
     def normal(self, value: Value) -> float:
-        """The value as a bare weight key counts it, 0–1; a category never is (checked_key)."""
-        assert not isinstance(value, str)
+        """The value as a bare weight key counts it, 0–1. Raises TypeError for a category."""
+        if isinstance(value, str):
+            raise TypeError(f"{self.name} is {value!r}, which is no number")
         return float(value) if isinstance(value, bool) else self._number.normal(value)
 
     @property
     def _number(self) -> SignalRange:
-        assert isinstance(self.scale, SignalRange)
+        if not isinstance(self.scale, SignalRange):
+            raise TypeError(f"{self.name} gave a number, but declares {', '.join(self.scale)}")
         return self.scale
 
 
