@@ -243,8 +243,11 @@ def _why(run_session: RunSession, stop: dict[str, Any]) -> str:
     if reason == "awaiting_simulation":
         return f"waiting for the simulation to complete ({stop['why']})"
     missing = (_missing(run_session, stage, outcome) for stage, outcome in stop.get("unfinished", {}).items())
-    words = {"budget": _used_up(run_session.budget), INTERRUPTED: "paused on request"}
-    return f"{words.get(reason, reason)} ({', '.join(missing)})"
+    if reason == "budget":
+        reason = _used_up(run_session.budget)
+    elif reason == INTERRUPTED:
+        reason = "paused on request"
+    return f"{reason} ({', '.join(missing)})"
 
 
 def _missing(run_session: RunSession, stage: str, outcome: str) -> str:
