@@ -15,7 +15,7 @@ from enquete.instruments.instrument import Draft, Instrument, slug
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text
-from enquete.state.asking import Item, Language, Option
+from enquete.state.asking import Item, Language, Option, scale_item
 
 DEFAULT_SCALE = "likert5"
 INSTRUCTION = {
@@ -126,9 +126,7 @@ class QuestionsInstrument(Instrument):
                 Option(value=str(n), label=point.label.in_(language)) for n, point in enumerate(question.options, 1)
             )
             return Item(kind="choice", options=options, **about)
-        scale = self.scale_of(question)
-        options = scale.options(language)
-        return Item(kind="scale", options=options, minimum=scale.min, maximum=scale.max, confidence=True, **about)
+        return scale_item(options=self.scale_of(question).options(language), confidence=True, **about)
 
 
 def kind_of(part: Mapping[Any, Any]) -> Kind:

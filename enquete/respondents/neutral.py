@@ -14,7 +14,7 @@ from enquete.instruments.pack import read_yaml
 from enquete.locale import in_language, tell
 from enquete.respondents.planted import answer_at, normal, persona_hash, uniform
 from enquete.simulations.digest import HEADINGS, NOTHING
-from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
+from enquete.state.asking import Answer, Block, Item, Language, Option, Participant, scale_item
 
 ITEM_SD, OCCASION_SD = 0.5, 0.1
 """The synthetic respondent's on control items, in half scales: the agent's own taste, and every occasion's."""
@@ -105,9 +105,7 @@ def control_items(language: Language) -> tuple[Item, ...]:
     """The control items, on a scale of their own."""
     controls = neutral().controls
     options = tuple(Option(value=point.value, label=point.in_(language)) for point in controls.scale)
-    ends = {"minimum": float(options[0].value), "maximum": float(options[-1].value)}
-    words = {control.id: control.in_(language) for control in controls.items}
-    return tuple(Item(id=id, kind="scale", wording=text, options=options, **ends) for id, text in words.items())
+    return tuple(scale_item(control.id, control.in_(language), options) for control in controls.items)
 
 
 def control_block(block: Block, language: Language) -> Block:

@@ -216,6 +216,23 @@ class Item(_Fixed):
         return tuple(by_value[value] for value in self.shown)
 
 
+def scale_item(
+    id: str,
+    wording: str,
+    options: tuple[Option, ...],
+    *,
+    about: str = "",
+    confidence: bool = False,
+    reason: bool = False,
+) -> Item:
+    """A rating. `options`: the points, ascending."""
+    low, high = float(options[0].value), float(options[-1].value)
+    return Item(
+        id=id, kind="scale", wording=wording, about=about, options=options, minimum=low, maximum=high,
+        confidence=confidence, reason=reason,
+    )  # fmt: skip
+
+
 class Block(BaseModel):
     """What is asked at once: one prompt, one human form, one retry scope."""
 

@@ -15,7 +15,7 @@ from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.nodes.material import Material, Slot, head
-from enquete.state.asking import Item, Language
+from enquete.state.asking import Item, Language, scale_item
 
 PLACEHOLDERS = ("theme", "description")
 FEWEST_ROUNDS, MOST_ROUNDS = 3, 5
@@ -215,17 +215,11 @@ class DelphiInstrument(Instrument):
         self, theme: tuple[str, str, str], dimension: DelphiDimension, language: Language, reason: bool
     ) -> Item:
         theme_id, label, description = theme
-        scale = self.scales[dimension.scale]
-        return Item(
-            id=f"theme:{theme_id}/{dimension.dimension_id}",
-            kind="scale",
-            wording=dimension.about(f"[{theme_id}]", "", language),
-            about=f"[{theme_id}] {label}. {description}".strip(),
-            options=scale.options(language),
-            minimum=scale.min,
-            maximum=scale.max,
+        return scale_item(
+            f"theme:{theme_id}/{dimension.dimension_id}", dimension.about(f"[{theme_id}]", "", language),
+            self.scales[dimension.scale].options(language), about=f"[{theme_id}] {label}. {description}".strip(),
             reason=reason,
-        )
+        )  # fmt: skip
 
 
 # --- what may be set --------------------------------------------------------------------------------------------------

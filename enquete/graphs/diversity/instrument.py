@@ -28,7 +28,7 @@ from enquete.instruments.text import Part, Text
 from enquete.locale import N_
 from enquete.nodes.material import Material, Slot, head, pair
 from enquete.simulations.sources import one_line
-from enquete.state.asking import Item, Language, Option
+from enquete.state.asking import Item, Language, Option, scale_item
 
 MOST_COLUMNS = 13  # −6 … +6, the widest grid in common use
 MOST_STATEMENTS = 100
@@ -228,29 +228,13 @@ class DiversityInstrument(Instrument):
         ends = {columns[0]: self.poles.low.in_(language), columns[-1]: self.poles.high.in_(language)}
         options = tuple(Option(value=column, label=ends.get(column, "")) for column in columns)
         return tuple(
-            Item(
-                id=statement.statement_id,
-                kind="scale",
-                wording=statement.label.in_(language),
-                options=options,
-                minimum=columns[0],
-                maximum=columns[-1],
-            )
-            for statement in self.statements
+            scale_item(statement.statement_id, statement.label.in_(language), options) for statement in self.statements
         )
 
     def axis_items(self, language: Language) -> tuple[Item, ...]:
         """The axes in the file's order."""
         return tuple(
-            Item(
-                id=axis.axis_id,
-                kind="scale",
-                wording=axis.label.in_(language),
-                options=axis.options(language),
-                minimum=1,
-                maximum=axis.points,
-            )
-            for axis in self.likert_axes
+            scale_item(axis.axis_id, axis.label.in_(language), axis.options(language)) for axis in self.likert_axes
         )
 
     def wordings(self) -> Iterator[ReviewedText]:

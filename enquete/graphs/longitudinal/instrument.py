@@ -15,7 +15,7 @@ from enquete.instruments.text import Part, Text
 from enquete.nodes.material import Material, Slot, head, pair
 from enquete.nodes.material import identifier as theme_identifier
 from enquete.simulations.discourse import DiscourseTheme
-from enquete.state.asking import Item, Language, Spoken
+from enquete.state.asking import Item, Language, Spoken, scale_item
 
 DEFAULT_SCALE = "likert5"
 
@@ -136,16 +136,8 @@ class LongitudinalInstrument(Instrument):
         return self.item(item_id).reverse_coded
 
     def _scale_item(self, item: LongitudinalItem, language: Language) -> Item:
-        scale = self.scale_of(item.item_id)
-        return Item(
-            id=item.item_id,
-            kind="scale",
-            wording=item.wording.in_(language),
-            options=scale.options(language),
-            minimum=scale.min,
-            maximum=scale.max,
-            confidence=True,
-        )
+        options = self.scale_of(item.item_id).options(language)
+        return scale_item(item.item_id, item.wording.in_(language), options, confidence=True)
 
 
 # --- a draft ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from enquete.instruments.scales import AMOUNT, Human, Scale, ScaleName, on_scale
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_, tell
 from enquete.nodes.material import RULE, Material, Slot, head, pair
-from enquete.state.asking import Item, Language, Spoken
+from enquete.state.asking import Item, Language, Spoken, scale_item
 
 DEFAULT_SCALE = "7"
 
@@ -193,15 +193,9 @@ class ScenarioInstrument(Instrument):
         return next(by_role, None) or next(by_name, None)
 
     def _rating_item(self, scenario_id: str, dimension: ScenarioDimension, language: Language) -> Item:
-        scale = self.scale_of(dimension.dimension_id)
-        return Item(
-            id=f"{scenario_id}/{dimension.dimension_id}",
-            kind="scale",
-            wording=(dimension.description or dimension.label).in_(language),
-            options=scale.options(language),
-            minimum=scale.min,
-            maximum=scale.max,
-        )
+        wording, scale = dimension.description or dimension.label, self.scale_of(dimension.dimension_id)
+        item_id = f"{scenario_id}/{dimension.dimension_id}"
+        return scale_item(item_id, wording.in_(language), scale.options(language))
 
 
 # --- a draft ----------------------------------------------------------------------------------------------------------
