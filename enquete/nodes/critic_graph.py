@@ -41,7 +41,7 @@ from enquete.nodes.critic_pairs import (
     winner_of,
 )
 from enquete.nodes.planning import CRITIC
-from enquete.nodes.run_session import RunSession, using
+from enquete.nodes.run_session import RunSession, event_of, using
 from enquete.respondents.critic import (
     comparing,
     grading,
@@ -166,11 +166,8 @@ async def _each(
     settled = {record.question_id for record in pair_records(judge.run_session.ledger, judge.second.id)}
     due = [pair for pair in pairs if pair.a.question_id not in settled]
 
-    stage = {"methodology": CRITIC, "phase": "", "arm": judge.second.id, "round": number}
-
     def tell(done: int) -> None:
-        stands = {"tokens": budget.spent, "cap": budget.cap, "expected": budget.expected}
-        report({**stage, "done": done, "total": len(due), **stands})
+        report(event_of(budget, (CRITIC, "", judge.second.id, number), done, len(due)))
 
     for start in range(0, len(due), AT_ONCE):
         tell(start)

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from enquete.ledger import queries
@@ -48,7 +48,7 @@ from enquete.respondents.person import HumanRespondent
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
 from enquete.state.asking import Arm, CallKey, Language, ServedModel
-from enquete.state.channels import ShardSpec
+from enquete.state.channels import Event, EventRow, ShardSpec
 from enquete.state.errors import ModelUnavailable, ReplayMissing, SettingsError
 from enquete.state.interview_context import REHEARSAL, Completion, Metered, Respondent
 from enquete.state.methodology import Truth
@@ -58,7 +58,7 @@ from enquete.state.settings import Environment, Machine, resolve_machine
 if TYPE_CHECKING:
     from enquete.models.batches import BatchQueue
 
-Progress = Callable[[dict[str, Any]], None]
+Progress = Callable[[Event], None]
 log = logging.getLogger("enquete")
 
 MOST_IN_BATCHES = 10_000
@@ -67,6 +67,15 @@ each holds 32 KB of memory."""
 SETTLING_SHARE = 8
 """Calls of a run beside those that may be in flight, one for so many of these: filed before a slot is free, or settled
 after, so that slots need not wait for commits."""
+
+
+def event_of(budget: Budget, row: EventRow, done: int, total: int) -> Event:
+    """How far this is, beside what the whole run has cost."""
+    methodology, phase, arm, number = row
+    return {
+        "methodology": methodology, "phase": phase, "arm": arm, "round": number, "done": done, "total": total,
+        "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected,
+    }  # fmt: skip
 
 
 class RunSession(RunBase[Ledger]):
@@ -132,14 +141,8 @@ class RunSession(RunBase[Ledger]):
         """How far the run's batches are is progress too: of requests, not of agents."""
 
         def report(order: Noted, placed: int, fault: str) -> None:
-            budget = self.budget
-            progress(
-                {
-                    "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed,
-                    "fault": fault, "done": order.done + order.failed, "total": order.total, "tokens": budget.spent,
-                    "cap": budget.cap, "expected": budget.expected,
-                },
-            )  # fmt: skip
+            settled, more = order.done + order.failed, {"batches": placed, "fault": fault}
+            progress(event_of(self.budget, ("batch", "", "main", order.number), settled, order.total) | more)
 
         if self._sources.batch_queue is not None:
             self._sources.batch_queue.tell(report)

@@ -10,10 +10,9 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from enquete.ledger.ledger import Failure
-from enquete.nodes.run_session import Progress, RunSession
+from enquete.nodes.run_session import Progress, RunSession, event_of
 from enquete.state.asking import Outcome
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import LedgerError
@@ -63,12 +62,12 @@ class RoundProgress:
 
     def __init__(self, run_session: RunSession, spec: ShardSpec, report: Progress):
         self._run_session = run_session
-        self._spec = spec
         self._total = len(run_session.units(spec["methodology"], spec["phase"], spec["round"], spec["arm"]))
         self._report = report
         self._key = (spec["methodology"], spec["phase"], spec["round"], spec["arm"])
+        self._row = (spec["methodology"], spec["phase"], spec["arm"], spec["round"])
         self._next = 0.0
-        report(self._event(self._done))
+        self._tell(self._done)
 
     @property
     def _done(self) -> int:
@@ -82,11 +81,7 @@ class RoundProgress:
         now = time.monotonic()
         if now >= self._next or done == self._total:
             self._next = now + REPORT_EVERY_S
-            self._report(self._event(done))
+            self._tell(done)
 
-    def _event(self, done: int) -> dict[str, Any]:
-        spec, budget = self._spec, self._run_session.budget
-        return {
-            "methodology": spec["methodology"], "phase": spec["phase"], "arm": spec["arm"], "round": spec["round"],
-            "done": done, "total": self._total, "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected,
-        }  # fmt: skip
+    def _tell(self, done: int) -> None:
+        self._report(event_of(self._run_session.budget, self._row, done, self._total))

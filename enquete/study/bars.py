@@ -11,17 +11,17 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-Row = tuple[str, str, str, int]
+from enquete.state.channels import Event, EventRow, row_of
 
 
 class Bars:
     """Bars with agents answered of agents asked; a bar is closed when its round is complete, the others by `close`."""
 
     def __init__(self) -> None:
-        self._bars: dict[Row, tqdm[Any]] = {}
+        self._bars: dict[EventRow, tqdm[Any]] = {}
 
-    def __call__(self, event: dict[str, Any]) -> None:
-        row = (str(event["methodology"]), str(event["phase"]), str(event["arm"]), int(event["round"]))
+    def __call__(self, event: Event) -> None:
+        row = row_of(event)
         if row not in self._bars:
             unit = "request" if "batches" in event else "agent"
             self._bars[row] = tqdm(total=int(event["total"]), initial=0, desc=_title(row), unit=unit)
@@ -40,7 +40,7 @@ class Bars:
             bar.close()
 
 
-def _title(row: Row) -> str:
+def _title(row: EventRow) -> str:
     methodology, phase, arm, number = row
     if methodology == "batch":
         return f"batch {number}"

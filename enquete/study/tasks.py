@@ -13,10 +13,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from enquete.ledger.location import has_ledger
 from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest, some_of
+from enquete.state.channels import Event, EventRow, row_of
 from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
 from enquete.state.request import parse_request
 from enquete.study.background import awaited, run_in_thread
@@ -24,9 +25,6 @@ from enquete.study.run import Run
 from enquete.study.runs import current_run, load_run
 from enquete.study.simulations import RunSummary, list_runs
 from enquete.study.start import Start, choose_start, drive, start_of_resume
-
-Event: TypeAlias = dict[str, Any]
-Row: TypeAlias = tuple[str, str, str, int]
 
 MOST_RUNS = 4
 BEGUN_WITHIN_S = 10.0
@@ -47,7 +45,7 @@ class Task:
 
     def __init__(self, chosen: Start):
         self.folder: Path = chosen.folder
-        self.events: dict[Row, Event] = {}
+        self.events: dict[EventRow, Event] = {}
         """The latest event of each methodology, phase, arm and round."""
         self._driver = chosen.driver(self._note)
         self._work = asyncio.create_task(drive(chosen, self._driver), name=self.run_id)
@@ -98,7 +96,7 @@ class Task:
     def _note(self, event: Event) -> None:
         if "batches" in event:  # requests, not agents; what it says stands in the ledger
             return
-        row = (str(event["methodology"]), str(event["phase"]), str(event["arm"]), int(event["round"]))
+        row = row_of(event)
         self.events.pop(row, None)  # the latest comes last
         self.events[row] = event
 

@@ -36,6 +36,7 @@ from enquete.interfaces.cli.terminal import (
     tongue,
 )
 from enquete.interfaces.parameters import with_parameters
+from enquete.state.channels import Event, EventRow, row_of
 from enquete.state.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from enquete.study.run import Run
 
 
-Report = Callable[[dict[str, Any]], None] | None
+Report = Callable[[Event], None] | None
 Drive = Callable[[Report], "Run"]
 
 
@@ -288,9 +289,6 @@ def confirmed_request(sim: str, request: dict[str, Any]) -> dict[str, Any] | Non
 PLAIN_EVERY_S = 10.0
 SETTLED_S = 0.2  # a speed over less than this is noise
 
-Event = dict[str, Any]
-Row = tuple[str, str, str, int]
-
 
 @contextmanager
 def progress_display(quiet: bool, stream: TextIO | None = None) -> Iterator[Callable[[Event], None] | None]:
@@ -321,10 +319,6 @@ class AgentsPerSecond:
         """Seconds, or None while nothing is known."""
         rate = self.rate(done, now)
         return (total - done) / rate if rate > 0 else None
-
-
-def row_of(event: Event) -> Row:
-    return (str(event["methodology"]), str(event["phase"]), str(event["arm"]), int(event["round"]))
 
 
 def round_title(event: Event) -> str:
@@ -363,8 +357,8 @@ class Plain:
     def __init__(self, stream: TextIO, every: float = PLAIN_EVERY_S):
         self._stream = stream
         self._every = every
-        self._paces: dict[Row, AgentsPerSecond] = {}
-        self._last: dict[Row, tuple[float, int]] = {}
+        self._paces: dict[EventRow, AgentsPerSecond] = {}
+        self._last: dict[EventRow, tuple[float, int]] = {}
         self._fault = ("", float("-inf"))  # what was said last, and when
 
     def __call__(self, event: Event) -> None:
@@ -408,8 +402,8 @@ class Live:
             TextColumn("{task.fields[pace]}"), console=Console(file=stream, stderr=True), redirect_stdout=False,
             redirect_stderr=False,
         )  # fmt: skip
-        self._tasks: dict[Row, TaskID] = {}
-        self._paces: dict[Row, AgentsPerSecond] = {}
+        self._tasks: dict[EventRow, TaskID] = {}
+        self._paces: dict[EventRow, AgentsPerSecond] = {}
 
     def __enter__(self) -> Live:
         self._bars.start()
