@@ -31,7 +31,6 @@ from enquete.reports.declarations import (
     Finding,
     Presentation,
     Table,
-    TableRows,
     View,
     adjusted_p,
     code,
@@ -281,23 +280,6 @@ def read_results(
     types = stored.get(TYPE_NAMES)
     known = names or Names(groups={str(k): str(v) for k, v in types.items()} if isinstance(types, dict) else {})
     return Results(methodology, presentation, from_json(presentation, stored), known, language)
-
-
-class WholeResults(Mapping[str, Any]):
-    """What results.json has, and the tables that grow with the population: their rows are made when they are read."""
-
-    def __init__(self, stored: Mapping[str, JsonValue], tables: Mapping[str, pd.DataFrame]) -> None:
-        self._found, self._tables = stored, tables
-
-    def __getitem__(self, name: str) -> JsonValue | TableRows:
-        return self._found[name] if name in self._found else TableRows(self._tables[name])
-
-    def __iter__(self) -> Iterator[str]:
-        """Names of what results.json has: whoever copies all does not copy every agent."""
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
 
 
 def headlines(results: Results) -> Iterator[Headline]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,13 @@ from pydantic import JsonValue
 
 from enquete.state.asking import RESPONDED, Language
 
+if TYPE_CHECKING:
+    from enquete.reports.declarations import TableRows
+
 Found = Mapping[str, JsonValue]
 """Findings of one methodology, as its `analyse` returned them."""
 Records = Iterable[Mapping[str, JsonValue]]
-Files = Mapping[str, "Records | Mapping[str, JsonValue] | pd.DataFrame | str"]
+Files = Mapping[str, "Records | Mapping[str, JsonValue | TableRows] | pd.DataFrame | str"]
 """What `Evaluation.files` returns: file name → one object (JSON), rows (JSONL, streamed) or a frame (CSV)."""
 
 

@@ -24,7 +24,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from functools import cached_property
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from pydantic import JsonValue
 
@@ -510,6 +510,10 @@ def _cast(values: Any, column: Column) -> Any:
     return pd.Series(known, dtype=object)  # of a list pandas makes texts of its own, with NaN in place of None
 
 
+Row: TypeAlias = Mapping[str, Any]
+"""Of a declared table: a cell is what its column says."""
+
+
 class TableRows:
     """Rows of a large table as JSON, some at a time, as often as they are read."""
 
@@ -521,9 +525,28 @@ class TableRows:
     def __len__(self) -> int:
         return len(self._frame)
 
-    def __iter__(self) -> Iterator[JsonValue]:
+    def __iter__(self) -> Iterator[Row]:
         for start in range(0, len(self), self.AT_ONCE):
-            yield from records(self._frame.iloc[start : start + self.AT_ONCE])
+            yield from cast("list[Row]", records(self._frame.iloc[start : start + self.AT_ONCE]))
+
+
+@dataclass(frozen=True)
+class WholeResults:
+    """What results.json has of a methodology, and its tables, those that grow with the population among them."""
+
+    found: Mapping[str, JsonValue]
+    tables: Mapping[str, pd.DataFrame]
+
+    def __getitem__(self, name: str) -> JsonValue | TableRows:
+        """A fact, or a table; the rows of one that grows with the population are made when they are read."""
+        return self.found[name] if name in self.found else TableRows(self.tables[name])
+
+    def rows(self, table: str) -> Iterable[Row]:
+        return cast("Iterable[Row]", self[table])
+
+    def without(self, *left_out: str) -> dict[str, JsonValue]:
+        """What results.json has, but for these."""
+        return {name: value for name, value in self.found.items() if name not in left_out}
 
 
 def records(frame: pd.DataFrame) -> list[JsonValue]:

@@ -19,8 +19,8 @@ import pandas as pd
 
 from enquete.locale import N_, tell
 from enquete.nodes.planning import load_methodology
-from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
-from enquete.reports.declarations import Analysis, Presentation
+from enquete.reports.context import AnalysisContext, Files, ItemFacts
+from enquete.reports.declarations import Analysis, Presentation, WholeResults
 from enquete.reports.health_checks import Arms, Humans, Made, OwnCheck, any_other, repeated
 from enquete.reports.writing import lines
 from enquete.state.asking import Language
@@ -96,8 +96,8 @@ class Headline:
     methodology: str = ""  # filled in where headlines are joined
 
 
-def plain_files(results: Found, frame: pd.DataFrame, phase: str) -> Files:
-    return {"responses.jsonl": lines(frame), "results.json": results}
+def plain_files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
+    return {"responses.jsonl": lines(frame), "results.json": results.found}
 
 
 def dialogue(turns: Iterable[Mapping[str, Any]], read: Iterable[Iterable[str]], language: Language) -> tuple[Line, ...]:
@@ -136,9 +136,8 @@ class Evaluation:
     # Terms of its own that a reader meets, with what they mean, for the glossary.
     glossary: Mapping[str, str] = field(default_factory=dict)
 
-    # Files of one phase from its results as in results.json, with tables of single agents, and all its rows;
-    # what the instrument says of an item id.
-    files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
+    # Files of one phase from its results and all its rows; what the instrument says of an item id.
+    files: Callable[[WholeResults, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
 
     # Its conversations with one agent, read from its own files: see `Talk`.

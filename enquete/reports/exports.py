@@ -18,8 +18,9 @@ from enquete.locale import N_, in_language, tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
 from enquete.reports.accounts import citation_rows
-from enquete.reports.analyses import ACROSS, BETWEEN, Findings, WholeResults, find, names_of, read_results, results_of
+from enquete.reports.analyses import ACROSS, BETWEEN, Findings, find, names_of, read_results, results_of
 from enquete.reports.context import PARTS, Found, chosen, ids, numbered, opened, responded
+from enquete.reports.declarations import NOT_ANALYSED, WholeResults
 from enquete.reports.evaluation import evaluation, evaluations
 from enquete.reports.file_formats import write_package, write_standing
 from enquete.reports.files import data_files, markdown
@@ -263,10 +264,9 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
 
 def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Findings) -> None:
     """The methodology's own files of this phase, and the audit of its calls. Without rows of an earlier run."""
-    folder, results = stage_folder(reading, methodology, phase), findings.results.get(methodology)
-    if results is not None:
-        if methodology in findings.analyses:
-            results = WholeResults(results, findings.analyses[methodology].tables)
+    folder, found = stage_folder(reading, methodology, phase), findings.results.get(methodology)
+    if found is not None:
+        results = WholeResults(found, findings.analyses.get(methodology, NOT_ANALYSED).tables)
         rows = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )

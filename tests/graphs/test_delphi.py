@@ -17,7 +17,7 @@ from enquete.graphs.delphi.results import analyse, files, item_facts
 from enquete.graphs.delphi.tables import ASKS, PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis
+from enquete.reports.declarations import Analysis, WholeResults
 from enquete.reports.findings import FEWEST, MOST_WORDS
 from tests.support.tables import findings, results, row, rows
 
@@ -249,7 +249,7 @@ def test_whatever_is_missing_gives_null_and_counts_never_nan(table, pinned):
     text = "".join(text_of(found, part, language) for language in ("de", "en") for part in ("section", "appendix"))
     assert not re.search(r"\b(nan|None)\b", text)
     assert "| two" not in text.replace("\\| two", "")  # labels found by a model are escaped
-    written = files(as_json, table, "T1")
+    written = files(WholeResults(as_json, found.tables), table, "T1")
     assert set(written) == {"round1_themes.jsonl", "round2_ratings.jsonl", "round3_revisions.jsonl", "convergence.json"}
 
 

@@ -40,7 +40,7 @@ from enquete.ledger.budget import Budget
 from enquete.models.metered import MeteredModel, Terms
 from enquete.reports import charts as pictured
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis
+from enquete.reports.declarations import Analysis, WholeResults
 from enquete.reports.findings import MOST_WORDS, KeyFinding
 from enquete.respondents.questions import violations
 from enquete.respondents.synthetic import SyntheticRespondent
@@ -457,7 +457,7 @@ def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with
 
 def test_files_stand_on_their_own(panel: Analysis, frame: pd.DataFrame, tmp_path: Path) -> None:
     found = {"arms": ["main"], "partial": False, **panel.as_json(PRESENTATION, one_agent=True)}
-    written = files(found, frame, "T1")
+    written = files(WholeResults(found, {}), frame, "T1")
     assert set(written) == {"responses.jsonl", "typology.json", "pca.json", "qmethod.json", "sorts.csv", "pqmethod.dat"}
     assert sum(len(line["answers"]) for line in written["responses.jsonl"]) == 45 * 30
     q: Any = written["qmethod.json"]

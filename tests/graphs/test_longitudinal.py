@@ -21,7 +21,7 @@ from enquete.graphs.longitudinal.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis
+from enquete.reports.declarations import Analysis, WholeResults
 from enquete.reports.findings import MOST_WORDS, KeyFinding, stated_of
 from tests.support.charts import illegible
 from tests.support.tables import results, row
@@ -271,7 +271,7 @@ def test_whatever_is_missing_gives_null_and_counts_never_nan(waves: list[list[di
     for language in ("de", "en"):
         assert "nan" not in (text_of(found, "section", language) + text_of(found, "appendix", language)).lower().split()
     for wave in waves:
-        own = files(written, pd.DataFrame(wave), wave[0]["phase"])
+        own = files(WholeResults(written, found.tables), pd.DataFrame(wave), wave[0]["phase"])
         json.dumps(own["aggregate.json"], allow_nan=False)
         assert set(own) == {"responses.jsonl", "aggregate.json"}
         assert {one["phase"] for one in own["aggregate.json"]["answers"]} == {wave[0]["phase"]}

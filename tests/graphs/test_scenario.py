@@ -17,10 +17,10 @@ from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.results import EVALUATION, analyse, item_facts
 from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
-from enquete.reports.analyses import WholeResults, agent_columns
+from enquete.reports.analyses import agent_columns
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis
+from enquete.reports.declarations import Analysis, WholeResults
 from enquete.reports.findings import MOST_WORDS, KeyFinding
 from enquete.state.asking import Language
 from tests.support.charts import illegible

@@ -35,7 +35,7 @@ from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.tables import ANSWERS, ASKS, GLOSSARY, PRESENTATION
 from enquete.graphs.delphi.tables import state as accord_state
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, shallow
-from enquete.reports.declarations import Analysis, compared, names, shaped
+from enquete.reports.declarations import Analysis, WholeResults, compared, names, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health_checks import (
     Arms,
@@ -613,13 +613,13 @@ def item_facts(item_id: str, instrument: DelphiInstrument) -> ItemFacts:
     return ItemFacts(family=theme, dimension=dimension, scale_min=scale.min, scale_max=scale.max)
 
 
-def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
+def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """Themes of round 1, ratings of round 2, revisions after it, and what converged."""
     return {
-        "round1_themes.jsonl": findings["themes"],
+        "round1_themes.jsonl": results.rows("themes"),
         "round2_ratings.jsonl": lines(frame[frame["round"].eq(2)]),
         "round3_revisions.jsonl": lines(frame[frame["round"].gt(2)]),
-        "convergence.json": {key: value for key, value in findings.items() if key not in ("themes", "flags")},
+        "convergence.json": results.without("themes", "flags"),
     }
 
 

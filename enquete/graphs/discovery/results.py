@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, islice
@@ -34,7 +34,7 @@ from enquete.locale import N_
 from enquete.nodes.conversations import stored_turns
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files
-from enquete.reports.declarations import Analysis, compared, group_finding, group_tables, shaped
+from enquete.reports.declarations import Analysis, WholeResults, compared, group_finding, group_tables, shaped
 from enquete.reports.evaluation import Evaluation, Talk, dialogue, lines_of, of_turn
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
@@ -484,21 +484,20 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
+def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, records as they are and as a table (CSV, a column a field), coverage by field."""
-    tables: Mapping[str, Any] = findings
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
-    paths = [str(row["path"]) for row in tables["fields"] if row["type"] != "object"]
+    paths = [str(row["path"]) for row in results.rows("fields") if row["type"] != "object"]
     return {
         "responses.jsonl": lines(frame),
-        "transcript.jsonl": [{**row, "name": names.get(row["participant"])} for row in tables["turns"]],
-        "records.csv": record_table(tables["records"], names, paths),
-        "records.jsonl": tables["records"],
-        "coverage.json": {key: value for key, value in tables.items() if key not in ("records", "turns", "flags")},
+        "transcript.jsonl": [{**row, "name": names.get(row["participant"])} for row in results.rows("turns")],
+        "records.csv": record_table(results.rows("records"), names, paths),
+        "records.jsonl": results.rows("records"),
+        "coverage.json": results.without("records", "turns", "flags"),
     }
 
 
-def record_table(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], paths: Sequence[str]) -> pd.DataFrame:
+def record_table(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str], paths: Sequence[str]) -> pd.DataFrame:
     """A row an agent, a column a field by its path; words behind values are in tables/said.csv."""
     return pd.DataFrame([
         {"participant": row["participant"], "name": names.get(row["participant"]),

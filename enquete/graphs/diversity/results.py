@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import groupby, permutations
 from operator import itemgetter
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,7 @@ from enquete.analysis.typology import (
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings, FlagChanges
 from enquete.graphs.diversity.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, wide
-from enquete.reports.declarations import Analysis, compared, shaped
+from enquete.reports.declarations import Analysis, WholeResults, compared, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import Humans, Made, answers, checkable, each, gaps, occasion, phases, scales
@@ -772,13 +772,13 @@ PCA = ("arms", "components", "component_loadings")
 """What is in typology.json, qmethod.json and pca.json beside the facts."""
 
 
-def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
+def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """The rows, the typology with everything it rests on, the components, and the Q analysis."""
 
     def tables(names: Iterable[str], **more: Any) -> Row:
-        return {name: findings[name] for name in (*PRESENTATION.facts, *names)} | more
+        return {name: results[name] for name in (*PRESENTATION.facts, *names)} | more
 
-    agents = {row["participant"]: row for row in findings["agents"]}
+    agents = {row["participant"]: row for row in results.rows("agents")}
     coordinates = [
         {name: row[name] for name in ("participant", "pc1", "pc2", "pc3")}
         for row in agents.values()
@@ -786,14 +786,14 @@ def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files
     ]
     return {
         "responses.jsonl": lines(frame),
-        **_for_other_software(findings, frame),
-        "typology.json": tables(TYPOLOGY, archetypes=findings["types"]),
+        **_for_other_software(results, frame),
+        "typology.json": tables(TYPOLOGY, archetypes=results["types"]),
         "pca.json": tables(PCA, scores=coordinates),
-        "qmethod.json": tables(Q, members=list(_members(findings["loadings"], agents))),
+        "qmethod.json": tables(Q, members=list(_members(results.rows("loadings"), agents))),
     }
 
 
-def _members(loadings: Sequence[Row], agents: Mapping[str, Row]) -> Iterator[Row]:
+def _members(loadings: Iterable[Mapping[str, Any]], agents: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
     """A row a sort: loadings in the order of the views, the views that it defines, and what the agent is beside."""
     for who, group in groupby(loadings, key=itemgetter("participant")):
         rows, agent = list(group), agents[who]
@@ -804,11 +804,11 @@ def _members(loadings: Sequence[Row], agents: Mapping[str, Row]) -> Iterator[Row
         }  # fmt: skip
 
 
-def _for_other_software(findings: Mapping[str, Any], frame: pd.DataFrame) -> dict[str, str]:
+def _for_other_software(results: WholeResults, frame: pd.DataFrame) -> dict[str, str]:
     """The sorts as KADE, R's qmethod and PQMethod read them; nothing where there are none."""
-    grid = {int(row["place"]): int(row["n"]) for row in findings["grid"]}
-    main = frame[frame["arm"].isin(findings["arms"])] if "arm" in frame else frame
-    sorts = complete_sorts(main, grid, [str(row["item"]) for row in findings["items"] if row["part"] == "sort"])
+    grid = {int(row["place"]): int(row["n"]) for row in results.rows("grid")}
+    main = frame[frame["arm"].isin(cast("list[str]", results["arms"]))] if "arm" in frame else frame
+    sorts = complete_sorts(main, grid, [str(row["item"]) for row in results.rows("items") if row["part"] == "sort"])
     if sorts.empty:
         return {}
     dat = pqmethod_dat(sorts, grid, f"{len(sorts)} sorts")

@@ -32,7 +32,8 @@ from enquete.graphs.laddering.settings import Concept, InterviewMethod
 from enquete.graphs.laddering.translation import Fate
 from enquete.instruments.load import load_layer
 from enquete.ledger.folders import read_record, run_folder
-from enquete.reports.context import Files, Found
+from enquete.reports.context import Files
+from enquete.reports.declarations import WholeResults
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files
 from enquete.respondents.quoting import normal
@@ -43,7 +44,8 @@ from enquete.state.regular_files import read_regular
 from enquete.state.visible_text import as_cell, authorship
 
 Row = Mapping[str, Any]
-Rows = Sequence[Row]
+Rows = Iterable[Row]
+POOLED = ("concepts", "implications", "types", "relations")
 MAP = ("cut_off", "cut_off_wanted", "map_share", "map_repeated")
 OF_TURN = ("participant", "turn", "question", "answer", "status")
 INTERVIEW = (
@@ -52,25 +54,24 @@ INTERVIEW = (
 )  # fmt: skip
 
 
-def files(findings: Found, frame: pd.DataFrame, phase: str) -> Files:
+def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid),
     saturation."""
-    tables: Mapping[str, Any] = findings
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
-    nodes, edges, turns = (tables[name] for name in ("nodes", "edges", "turns"))  # rows are made anew at each reading
+    nodes, edges, turns = (results.rows(name) for name in ("nodes", "edges", "turns"))
     return {
         "responses.jsonl": lines(frame),
         "transcript.jsonl": (
             {"name": names.get(t["participant"], ""), **{key: t[key] for key in OF_TURN}} for t in turns
         ),
-        "turn_log.jsonl": turn_log(turns, tables, names),
-        "interviews.json": {key: tables[key] for key in INTERVIEW},
+        "turn_log.jsonl": turn_log(turns, results.rows("signals"), names),
+        "interviews.json": {key: results[key] for key in INTERVIEW},
         "knowledge_graphs.jsonl": graphs_of(nodes, edges, names),
         "knowledge_graphs.graphml": agents_graphml(nodes, edges),
-        **network_files(tables, {key: tables[key] for key in MAP}),
-        "transcripts.md": transcripts_md(turns, nodes, tables["concepts"], names),
-        "saturation.json": {"by_interview": tables["saturation"]},
-        **({"translation.json": tables["translated"]} if tables["translated"] else {}),
+        **network_files({key: results[key] for key in POOLED}, {key: results[key] for key in MAP}),
+        "transcripts.md": transcripts_md(turns, nodes, results.rows("concepts"), names),
+        "saturation.json": {"by_interview": results["saturation"]},
+        **({"translation.json": results["translated"]} if results["translated"] else {}),
     }
 
 
@@ -86,7 +87,7 @@ def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[s
     kind, of_level = {row["type"]: row["label"] for row in types}, {row["level"]: row["type"] for row in boxes}
     levels = [kind[of_level[level]] for level in sorted(of_level)]
     return {
-        "pooled_graph.json": {name: tables[name] for name in ("concepts", "implications", "types", "relations")},
+        "pooled_graph.json": {name: tables[name] for name in POOLED},
         "pooled_graph.graphml": pooled_graphml(concepts, cells),
         "value_map.json": {**about, "levels": levels, "boxes": boxes, "links": links},
         "value_map.mmd": mermaid(levels, boxes, links, tables["relations"]),
@@ -98,9 +99,9 @@ def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[s
 # --- turns and graphs, agent by agent --------------------------------------------------------------------------------
 
 
-def turn_log(turns: Rows, tables: Mapping[str, Any], names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
+def turn_log(turns: Rows, read: Rows, names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
     """A turn with what it was judged, signalled and scored by, each beside the utterance that it was read from."""
-    signals = {key: list(rows) for key, rows in groupby(tables["signals"], key=itemgetter("participant", "turn"))}
+    signals = {key: list(rows) for key, rows in groupby(read, key=itemgetter("participant", "turn"))}
     for turn in turns:
         key, who = (turn["participant"], turn["turn"]), turn["participant"]
         source = {"source_utterance_id": f"{who}#{turn['turn']}", "source_quote": (turn["answer"] or "")[:300]}

@@ -34,7 +34,7 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION
 from enquete.reports import context as reading
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, chosen, responded
-from enquete.reports.declarations import Analysis, compared, shaped
+from enquete.reports.declarations import Analysis, WholeResults, compared, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import (
@@ -512,13 +512,13 @@ def item_facts(item_id: str, instrument: LongitudinalInstrument) -> ItemFacts:
     return ItemFacts(family=family, reverse_keyed=reverse, scale_min=scale.min, scale_max=scale.max)
 
 
-def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
+def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """The files of one phase: its rows, and what concerns it of the findings. T1 holds the change."""
-    aggregate: Row = {key: findings.get(key) for key in ("arms", "partial", "kind", "items", "families")}
+    aggregate: Row = {key: results[key] for key in ("arms", "partial", "kind", "items", "families")}
     for table in ("waves", "answers", "distribution"):
-        aggregate[table] = [row for row in findings[table] if row["phase"] == phase]
+        aggregate[table] = [row for row in results.rows(table) if row["phase"] == phase]
     if phase == "T1":
-        aggregate |= {name: findings.get(name) for name in (*PRESENTATION.facts, *OF_BOTH_WAVES)}
+        aggregate |= {name: results[name] for name in (*PRESENTATION.facts, *OF_BOTH_WAVES)}
     return {"responses.jsonl": lines(frame), "aggregate.json": aggregate}
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ from enquete.graphs.roundtable.presentation import AFTER, BEFORE, GLOSSARY, MEAS
 from enquete.locale import N_, decimals, in_language
 from enquete.nodes.conversations import ANSWERED
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
-from enquete.reports.declarations import Analysis, compared, shaped
+from enquete.reports.declarations import Analysis, WholeResults, compared, shaped
 from enquete.reports.evaluation import Evaluation, Line, Talk, lines_of
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
@@ -551,12 +551,12 @@ TABLES = ("positions", "moves", "persuasion", "rounds", "arguments")
 """Written as CSV beside the transcript."""
 
 
-def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
+def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, tables, the decision in four layers by group, and what all discussions gave."""
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
     turns = [
         {**turn["response"], **turn, "name": names.get(turn["participant"], turn["participant"])}
-        for turn in findings["turns"]
+        for turn in results.rows("turns")
     ]
     return {
         "responses.jsonl": lines(frame),
@@ -564,15 +564,13 @@ def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files
             {key: value for key, value in turn.items() if key != "response" and (key, value) != ("model", None)}
             for turn in turns
         ],
-        **{f"{name}.csv": _table(findings[name]) for name in TABLES},
-        "decisions.json": findings["layers"],
-        "roundtable.json": {
-            key: value for key, value in findings.items() if key not in (*TABLES, "turns", "layers", "flags")
-        },
+        **{f"{name}.csv": _table(results.rows(name)) for name in TABLES},
+        "decisions.json": cast("Mapping[str, Any]", results["layers"]),
+        "roundtable.json": results.without(*TABLES, "turns", "layers", "flags"),
     }
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def _table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {key: "; ".join(map(str, cell)) if isinstance(cell, list) else cell for key, cell in row.items()}

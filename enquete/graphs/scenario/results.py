@@ -9,7 +9,6 @@ from itertools import product
 from typing import Any, Literal
 
 import pandas as pd
-from pydantic import JsonValue
 
 from enquete.analysis.agreement import friedman, pairwise_wilcoxon
 from enquete.analysis.association import QUADRANTS, agent_centred, alike_ratings, centred, group_polarity, polarity
@@ -20,7 +19,7 @@ from enquete.analysis.quality import rated_alike
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, responded, wide
-from enquete.reports.declarations import Analysis, compared, shaped
+from enquete.reports.declarations import Analysis, WholeResults, compared, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST, LEVEL
 from enquete.reports.health_checks import Humans, Made, answers, any_other, checkable, closed, missing, occasion, phases
@@ -368,11 +367,10 @@ def item_facts(item_id: str, instrument: ScenarioInstrument) -> ItemFacts:
     return ItemFacts(family=scenario, dimension=dimension, scale_min=scale.min, scale_max=scale.max)
 
 
-def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
+def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """All rows; and every table, those of single agents and of the words behind themes among them."""
-    single = {name: findings[name] for name, table in PRESENTATION.tables.items() if table.one_agent}
-    matrix = {key: value for key, value in findings.items() if key != "flags"} | single
-    return {"responses.jsonl": lines(frame), "polarity_matrix.json": matrix}
+    single = {name: results[name] for name, table in PRESENTATION.tables.items() if table.one_agent}
+    return {"responses.jsonl": lines(frame), "polarity_matrix.json": {**results.without("flags"), **single}}
 
 
 def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
