@@ -73,6 +73,11 @@ def taken(model: type[BaseModel]) -> dict[str, Parameter]:
     return parameters
 
 
+def sent(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what was left out."""
+    return {name: value for name, value in asked.items() if value is not None}
+
+
 def with_parameters(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:
     """`function(first, **asked)` for libraries that read parameters off a signature: these, in place of `**asked`."""
 

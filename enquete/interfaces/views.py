@@ -19,16 +19,23 @@ from enquete.ledger.connection import DatabaseError
 from enquete.ledger.folders import NeverStarted
 from enquete.locale import languages
 from enquete.simulations.locate import KnownSimulation
+from enquete.state.asking import Spoken
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import EnqueteError, InputError, LedgerError, RunNotFound
+from enquete.state.request import MemorySearch
+from enquete.state.visible_text import warning
+from enquete.study.instruments import InstrumentSummary, own_instruments, shipped_instruments
+from enquete.study.memory import MemoryRecord, search_memory
 from enquete.study.run import Run, StageStatus
 from enquete.study.runs import pointers
-from enquete.study.simulations import remembered_facts
+from enquete.study.simulations import SimulationFacts, remembered_facts
 from enquete.study.tasks import PathSandbox, Task
 
 StatusWord: TypeAlias = Literal[
     "running", "pausing", "writing_up", "completed", "awaiting_simulation", "waiting", "paused", "failed"
 ]
+Clear: TypeAlias = Callable[[str], str]
+"""Takes secrets and folders out of a text."""
 GOING_ON: tuple[StatusWord, ...] = ("running", "pausing", "writing_up")
 """Asking; finishing the requests in flight because it was told to pause; making the report of what was answered."""
 ENDED = ("done", "failed", "waiting")
@@ -125,6 +132,31 @@ def budget_of(run: Run) -> RunBudget:
     )  # fmt: skip
 
 
+class RunProgress(BaseModel):
+    """How far a run is, from its ledger."""
+
+    run_id: str
+    sim_id: str
+    note: Annotated[str, Field(description="why it stopped, or why nothing moves")]
+    resume_token: Annotated[str | None, Field(description="to go on with it; null once completed")]
+    respondent: str
+    model: str
+    language: Spoken
+    stages: list[Stage]
+
+
+def progress_of(
+    run: Run, status: StatusWord, task: Task | None, clear: Clear, sim_id: str, fault: str = ""
+) -> RunProgress:
+    """`status`, `task`, `fault`: as above. `sim_id`: as the caller calls it."""
+    main = run.record.main
+    return RunProgress(
+        run_id=run.run_id, sim_id=sim_id, note=clear(note_of(run, status, task, fault)), resume_token=run.resume_token,
+        respondent=main.respondent, model=main.model, language=run.record.language,
+        stages=[stage_of(run, stage, status) for stage in run.stages],
+    )  # fmt: skip
+
+
 def ran_short(run: Run) -> bool:
     """Paused because the budget was used up."""
     return run.status == "paused" and any(s.outcome == "short" for s in run.stages) and "budget" in run.note
@@ -136,8 +168,6 @@ def ran_short(run: Run) -> bool:
 UNREADABLE = ("damaged", "newer")
 TaskOf: TypeAlias = Callable[[Run], Task | None]
 """What drives a run in this server right now."""
-Clear: TypeAlias = Callable[[str], str]
-"""Takes secrets and folders out of a text."""
 
 
 class RunRow(BaseModel):
@@ -152,32 +182,23 @@ class RunRow(BaseModel):
     resume_token: str | None
 
 
-class SimulationRow(BaseModel):
-    """A simulation. `topic`, `agents` and `types` are empty where its files cannot be read."""
+class ListedSimulation(SimulationFacts):
+    """A simulation. Its facts are empty where its files cannot be read."""
 
     sim_id: str
-    topic: str = ""
-    agents: int = 0
-    types: Annotated[dict[str, int], Field(description="agents by stakeholder type, the most frequent first")] = {}
-    completed: bool = False
-    status: Annotated[str, Field(description="as the simulation says itself")] = ""
     problem: Annotated[str, Field(description="why it cannot be interviewed; empty where it can")] = ""
-    runs: Annotated[list[RunRow], Field(description="newest first")] = []
 
 
-class InstrumentRow(BaseModel):
-    """What a methodology asks: one that ships, or a file of the server's own (`file`)."""
+class SimulationRow(ListedSimulation):
+    """A simulation with its runs."""
 
-    methodology: str
+    runs: list[RunRow] = Field([], description="newest first")
+
+
+class InstrumentRow(InstrumentSummary):
+    """What a methodology asks, with its titles: one that ships, or a file of the server's own (`file`)."""
+
     titles: Annotated[dict[str, str], Field(description="of the methodology, by language")]
-    answers: Annotated[str, Field(description="what its methodology finds out")]
-    topic: str
-    languages: list[str]
-    items: Annotated[int, Field(description="0 where an interview has no fixed ones")]
-    needs_t0: Annotated[bool, Field(description="asked before the simulation, too")]
-    packs: Annotated[list[str], Field(description="values of `pack` that ask it")]
-    file: Annotated[str, Field(description="its name, for `instruments`; empty for one that ships")] = ""
-    problem: Annotated[str, Field(description="why it cannot be asked; empty where it can")] = ""
 
 
 def simulation_rows(sandbox: PathSandbox, task_of: TaskOf, clear: Clear) -> list[SimulationRow]:
@@ -213,17 +234,33 @@ def run_rows(sandbox: PathSandbox, sim_id: str, task_of: TaskOf, clear: Clear) -
 
 def instrument_rows(shelf: Path, clear: Clear, language: str = "en") -> list[InstrumentRow]:
     """Those that ship, then the files in the server's own folder."""
-    # A terminal does without.
-    from enquete.study.instruments import own_instruments, shipped_instruments  # noqa: PLC0415
-
     titles = enquete.list_instruments()
     rows = []
     for instrument in (*shipped_instruments(language), *own_instruments(shelf, language)):
-        lists = {"languages": list(instrument.languages), "packs": list(instrument.packs)}
         named = titles.get(instrument.methodology, dict.fromkeys(languages(), instrument.methodology))
-        facts = {**vars(instrument), **lists, "problem": clear(instrument.problem), "titles": named}
-        rows.append(InstrumentRow(**facts))
+        rows.append(InstrumentRow(**{**vars(instrument), "problem": clear(instrument.problem), "titles": named}))
     return rows
+
+
+class Episode(BaseModel):
+    """What an agent, or all of them, said in a methodology and phase; or what it was gathered into."""
+
+    id: str
+    text: str
+    run_id: str
+    agent_name: Annotated[str, Field(description="empty: of all agents")]
+    methodology: str
+    phase: str
+    respondent: str
+    model: str
+
+
+def search_episodes(sandbox: PathSandbox, sim_id: str, asked: MemorySearch) -> tuple[list[MemoryRecord], str | None]:
+    """Episodes, best first, and a warning where no model and no person said some of it. Raises SimulationNotFound,
+    OutsideRoot, RunNotFound where nobody was interviewed."""
+    sandbox.simulation(sim_id)
+    records = search_memory(sim_id, **asked.model_dump(), root=str(sandbox.root))
+    return records, warning([record.respondent for record in records])
 
 
 # --- What a run that stopped has left: findings, report, files. Nothing outside the root is read, and nobody is asked

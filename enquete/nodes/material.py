@@ -42,10 +42,11 @@ from enquete.simulations.population import Population
 from enquete.simulations.sources import one_line
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
+from enquete.state.request import MOST_NAMED
 from enquete.state.visible_text import as_cell
 
 CONCOURSE = "concourse.csv"
-FEWEST_THEMES, MOST_NAMED = 2, 8
+FEWEST_THEMES = 2
 OTHER: Mapping[Spoken, Spoken] = {"de": "en", "en": "de"}
 RULE = "rule"
 GENERAL = ("topic", "theme")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -16,6 +17,10 @@ from enquete.state.store_address import StoreAddress
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32
 DEFAULT_PATIENCE_S = 180.0
+MOST_NAMED = 8
+"""Themes of a draft."""
+MOST_EPISODES = 100
+"""Found at once in the memory."""
 
 SHIPPED = "shipped"
 """In place of a file: the pack's instrument, not the earlier run's own in a re-run. Also the `source` of one asked."""
@@ -44,10 +49,12 @@ EXECUTORS = r"local|processes:([2-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-6])|d
 Interface = Literal["cli", "http", "mcp"]
 EVERYWHERE: tuple[Interface, ...] = ("cli", "http", "mcp")
 About = Literal["study", "driving", "start", "resume"]
+M = TypeVar("M", bound=BaseModel)
 
 
 class OptionMetadata:
-    """Where a field of RunRequest can be said beside Python, which takes them all, and how a terminal spells it.
+    """Where a field of RunRequest can be said beside Python, which takes them all, and how a terminal spells it and the
+    fields of other requests.
 
     Who calls over HTTP or MCP may name no file, no folder and no model server. `about`: the study itself, how a run is
     driven (which may change whenever it goes on), which run is started, or what only going on with one can mean.
@@ -497,16 +504,56 @@ def fields_about(*about: About, at: Interface | None = None) -> list[str]:
     return [name for name, mark in marked if mark.about in about and (at is None or at in mark.at)]
 
 
-def mark_of(field: str) -> OptionMetadata:
+def mark_of(field: str, model: type[BaseModel] = RunRequest) -> OptionMetadata:
     """One that says nothing of it is for Python alone."""
-    return next(
-        (mark for mark in RunRequest.model_fields[field].metadata if isinstance(mark, OptionMetadata)), PYTHON_ALONE
-    )
+    return next((mark for mark in model.model_fields[field].metadata if isinstance(mark, OptionMetadata)), PYTHON_ALONE)
 
 
 def parse_request(**given: Any) -> RunRequest:
+    """As `parsed`."""
+    return parsed(RunRequest, given)
+
+
+def parsed(model: type[M], given: Mapping[str, Any]) -> M:
     """None is not said. Raises SettingsError naming the argument, its value and what would be right."""
     try:
-        return RunRequest(**{name: value for name, value in given.items() if value is not None})
+        return model(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
-        raise SettingsError("; ".join(of_argument(e, RunRequest.model_fields) for e in error.errors())) from None
+        raise SettingsError("; ".join(of_argument(e, model.model_fields) for e in error.errors())) from None
+
+
+class MemorySearch(BaseModel):
+    """What is looked for in a simulation's interviews."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Annotated[
+        str, Field(max_length=500, description="words, matched by their beginnings; the newest without any")
+    ] = ""
+    agent: Annotated[
+        str, Field(max_length=500, description="only of this agent, by name or id"), OptionMetadata(value="NAME")
+    ] = ""
+    limit: Annotated[int, Field(ge=1, le=MOST_EPISODES, description="at most so many episodes")] = 10
+
+
+BOTH = "in one language, or as “German = English”"
+
+
+class DraftRequest(BaseModel):
+    """What a draft is about, and where it goes: as a client says it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topic: Annotated[
+        str, Field(max_length=500, description=f"what it is about, {BOTH}; the simulation's own unless named")
+    ] = ""
+    themes: Annotated[
+        list[Annotated[str, Field(max_length=200)]],
+        Field(max_length=MOST_NAMED, description=f"themes instead of those found, each {BOTH}"),
+        OptionMetadata(option="--theme", value="TEXT"),
+    ] = []
+    into: Annotated[
+        FileName | None,
+        Field(description="folder for the drafts; drafts-SIM_ID unless named"),
+        OptionMetadata(value="DIR"),
+    ] = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_own
@@ -18,12 +18,12 @@ from enquete.instruments.review import ReviewFinding, review
 from enquete.ledger.budget import Budget
 from enquete.nodes.draft_author import Author, ExpectedCost, expected
 from enquete.nodes.instrument_pins import accept
-from enquete.nodes.material import CONCOURSE, MOST_NAMED, Material, drafted, material_of, require_free, write
+from enquete.nodes.material import CONCOURSE, Material, drafted, material_of, require_free, write
 from enquete.nodes.model_server import opened
 from enquete.simulations.locate import locate
 from enquete.simulations.population import load_population
 from enquete.state.errors import InstrumentError, SettingsError
-from enquete.state.request import FileName, parse_request
+from enquete.state.request import DraftRequest, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import wait
 from enquete.study.instruments import review_file
@@ -111,30 +111,17 @@ def draft_instruments(
     return Drafting(sim_id, root=root, into=into, topic=topic, themes=themes).make()
 
 
-BOTH = "in one language, or as “German = English”"
-
-
-class DraftRequest(BaseModel):
-    """What a draft is about, and where it goes: as a client says it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    topic: Annotated[
-        str, Field(max_length=500, description=f"what it is about, {BOTH}; the simulation's own unless named")
-    ] = ""
-    themes: Annotated[
-        list[Annotated[str, Field(max_length=200)]],
-        Field(max_length=MOST_NAMED, description=f"instead of those found, each {BOTH}"),
-    ] = []
-    into: Annotated[FileName | None, Field(description="folder for the drafts; drafts-SIM_ID unless named")] = None
-
-
-class DraftedFile(BaseModel):
+class ReviewedDraft(BaseModel):
     """A draft. Nobody has read it yet."""
 
     name: Annotated[str, Field(description="for `instruments`, or where a setting names a file")]
     methodology: Annotated[str, Field(description="whose instrument it is; empty for a file that its settings name")]
     findings: Annotated[list[str], Field(description="what the rules for good items say of it")]
+
+
+class DraftedFile(ReviewedDraft):
+    """A draft with its text."""
+
     text: Annotated[str, Field(description="YAML; above every item stands where it is from")]
 
 

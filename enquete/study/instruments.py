@@ -6,9 +6,11 @@ import importlib
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.document import LANGUAGES
@@ -31,23 +33,20 @@ if TYPE_CHECKING:
 MOST_FILES = 200
 
 
-@dataclass(frozen=True)
-class InstrumentSummary:
-    """An instrument. `answers`: the question that its methodology answers; `needs_t0`: it is asked before the
-    simulation, too.
+class InstrumentSummary(BaseModel):
+    """What a methodology asks: one that ships, or a file of a server's own folder (`file`)."""
 
-    file: its name in a server's own folder, "" for one that ships. problem: why it cannot be asked.
-    """
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
     methodology: str
-    answers: str = ""
-    needs_t0: bool = False
+    answers: Annotated[str, Field(description="what its methodology finds out")] = ""
+    needs_t0: Annotated[bool, Field(description="asked before the simulation, too, to measure change")] = False
     topic: str = ""
-    languages: tuple[str, ...] = ()
-    items: int = 0
-    packs: tuple[str, ...] = ()
-    file: str = ""
-    problem: str = ""
+    languages: list[str] = []
+    items: Annotated[int, Field(description="questions or statements; 0 where an interview has no fixed ones")] = 0
+    packs: Annotated[list[str], Field(description="values of `pack` that ask it")] = []
+    file: Annotated[str, Field(description="its name, for `instruments`; empty for one that ships")] = ""
+    problem: Annotated[str, Field(description="why it cannot be asked; empty where it can")] = ""
 
 
 def list_instruments() -> dict[str, dict[str, str]]:
@@ -62,11 +61,11 @@ def shipped_instruments(language: str = "en") -> list[InstrumentSummary]:
     """One a methodology: what is asked where neither pack nor file is named; `packs`: those that ask it, too."""
     summaries = []
     for name, methodology in methodologies().items():
-        about = InstrumentSummary(name, _answers(name), "T0" in methodology.phases)
+        about = _of_methodology(name)
         if shipped_file(methodology.instrument, name) is not None:
             about = _about(about, load_shipped(methodology.instrument, name), language)
-        asking = tuple(pack for pack in packs() if name in pack_named(pack).instruments)
-        summaries.append(replace(about, packs=asking))
+        asking = [pack for pack in packs() if name in pack_named(pack).instruments]
+        summaries.append(about.model_copy(update={"packs": asking}))
     return summaries
 
 
@@ -82,18 +81,23 @@ def _own(file: Path, name: str, language: str) -> InstrumentSummary:
     try:
         read = review_file(str(file))
     except InstrumentError as error:
-        return InstrumentSummary("", file=name, problem=error.problems[0].replace(str(file), file.name))
-    phases = methodologies()[read.methodology].phases
-    about = InstrumentSummary(read.methodology, _answers(read.methodology), "T0" in phases, file=name)
-    return _about(about, read.instrument, language)
+        problem = error.problems[0].replace(str(file), file.name)
+        return InstrumentSummary(methodology="", file=name, problem=problem)
+    return _about(_of_methodology(read.methodology, file=name), read.instrument, language)
+
+
+def _of_methodology(name: str, file: str = "") -> InstrumentSummary:
+    needs_t0 = "T0" in methodologies()[name].phases
+    return InstrumentSummary(methodology=name, answers=_answers(name), needs_t0=needs_t0, file=file)
 
 
 def _about(about: InstrumentSummary, instrument: object, language: str) -> InstrumentSummary:
     if not isinstance(instrument, Instrument):
         return about
     wordings = [wording for wording in instrument.wordings() if wording.kind != "text"]
-    spoken = tuple(language for language in LANGUAGES if all(text.has(language) for _, text in texts_of(instrument)))
-    return replace(about, topic=instrument.topic.in_(language), languages=spoken, items=len(wordings))
+    spoken = [language for language in LANGUAGES if all(text.has(language) for _, text in texts_of(instrument))]
+    told = {"topic": instrument.topic.in_(language), "languages": spoken, "items": len(wordings)}
+    return about.model_copy(update=told)
 
 
 def _answers(name: str) -> str:

@@ -9,14 +9,13 @@ from enquete.memory.local import Delivery, LocalMemory, deliver
 from enquete.memory.recall import MemoryRecord, PreferenceShare, episodes, search, standings
 from enquete.nodes.run_list import survey
 from enquete.state.errors import RunNotFound, SettingsError
-from enquete.state.request import MemoryKind, RunRequest
+from enquete.state.request import MOST_EPISODES, MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine
 from enquete.study.simulations import interviews_of
 
 __all__ = ["Delivery", "MemoryRecord", "PreferenceShare", "memory_preferences", "search_memory", "sync_memory"]
 
 PATIENCE_S = 3600.0
-MOST = 100
 
 
 def search_memory(
@@ -36,7 +35,7 @@ def search_memory(
     interviews = interviews_of(str(sim_id), root, out)
     if not (interviews / "runs").is_dir():
         raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
-    return search(episodes(interviews), query, agent=agent, limit=max(0, min(limit, MOST)))
+    return search(episodes(interviews), query, agent=agent, limit=max(0, min(limit, MOST_EPISODES)))
 
 
 def sync_memory(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 from enquete.ledger.folders import StoredRun, find_run, is_held
 from enquete.nodes.run_list import UnreadableRun, own_folder, survey
@@ -56,15 +59,14 @@ def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
     return own_folder(path, has_simulation=is_simulation(path))
 
 
-@dataclass(frozen=True)
-class SimulationFacts:
-    """What a simulation is about, whom it holds, whether it has completed. topic: its requirement."""
+class SimulationFacts(BaseModel):
+    """What a simulation is about, whom it holds, whether it has completed."""
 
-    topic: str
-    agents: int
-    types: dict[str, int]
-    completed: bool
-    status: str
+    topic: Annotated[str, Field(description="its requirement; empty where nothing says it")] = ""
+    agents: int = 0
+    types: Annotated[dict[str, int], Field(description="agents by stakeholder type, the most frequent first")] = {}
+    completed: bool = False
+    status: Annotated[str, Field(description="as the simulation says itself")] = ""
 
 
 _remembered: FileCache[SimulationFacts] = FileCache(1000)
@@ -87,4 +89,7 @@ def simulation_facts(path: Path) -> SimulationFacts:
     types = Counter(who.stakeholder_type for who in population.participants)
     end = population.completion if population.has_simulation else completion(path)
     listed = dict(sorted(types.items(), key=lambda pair: (-pair[1], pair[0])))
-    return SimulationFacts(population.topic, len(population.participants), listed, end.completed, end.status)
+    return SimulationFacts(
+        topic=population.topic, agents=len(population.participants), types=listed, completed=end.completed,
+        status=end.status,
+    )  # fmt: skip

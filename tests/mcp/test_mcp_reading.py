@@ -76,7 +76,7 @@ def test_lists_and_estimates_are_the_facades(served: Served) -> None:
     assert by_id[served.finished]["latest_run_id"] == served.run_id
     assert by_id[served.finished]["latest_status"] == "completed"
     instruments = served.call("list_instruments").structured_content["instruments"]
-    assert [one["name"] for one in instruments] == list(enquete.list_instruments())
+    assert [one["methodology"] for one in instruments] == list(enquete.list_instruments())
     found = served.call(
         "estimate_interviews", sim_id=served.untouched, methods=[METHOD], language="en"
     ).structured_content
@@ -196,10 +196,23 @@ def test_exports_and_resources_give_the_whole(served: Served) -> None:
     assert len(templates) == 5
 
 
+def test_what_agents_said_is_found_by_words_and_agent(served: Served) -> None:
+    episodes = served.call("search_memory", sim_id=served.finished).structured_content["episodes"]
+    names = {one["agent_name"] for one in episodes}
+    assert len(names - {""}) == AGENTS
+    wanted = sorted(names)[-1]
+    found = served.call("search_memory", sim_id=served.finished, agent=wanted).structured_content
+    assert {one["agent_name"] for one in found["episodes"]} == {wanted}
+    assert found["warning"]
+    refused = text_of(served.call("search_memory", sim_id=served.finished, query="x" * 501))
+    assert "query: 'x" in refused
+    assert "write a text of at most 500 characters" in refused
+
+
 def test_every_answer_fits_a_context_window(served: Served) -> None:
     sim = {"sim_id": served.finished}
     asked = {"conduct_interviews": {**sim, "methods": [METHOD], "language": "en"}, "list_simulations": {}}
-    others = ("interview_status", "estimate_interviews", "export_responses", "get_interview_report")
+    others = ("interview_status", "estimate_interviews", "export_responses", "get_interview_report", "search_memory")
     for tool, arguments in {**asked, "list_instruments": {}, **dict.fromkeys(others, sim)}.items():
         result = served.call(tool, **arguments)
         assert not result.is_error, text_of(result)

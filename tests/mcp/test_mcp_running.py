@@ -96,7 +96,8 @@ def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name
     refused = served.call("draft_instruments", sim_id=bank.name, themes=["x"] * 9)
     assert text_of(refused).startswith("draft_instruments: themes: ")
     (shelf / "bank" / "longitudinal.yaml").rename(shelf / "cashback.yaml")
-    listed = {one["file"] for one in served.call("list_instruments").structured_content["own"]}
+    instruments = served.call("list_instruments").structured_content["instruments"]
+    listed = {one["file"] for one in instruments if one["file"]}
     assert listed == {"cashback", named, "bank/delphi", "bank/scenario", "bank/roundtable"}
     weighed = served.call("estimate_interviews", sim_id=bank.name, instruments={"diversity": named}, language="en")
     assert not weighed.is_error, text_of(weighed)

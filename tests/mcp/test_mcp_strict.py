@@ -53,7 +53,7 @@ def test_a_simulation_that_links_out_of_the_root_is_neither_read_nor_written(ser
         assert "'interviews/synthesis' is a symbolic link out of this server's root" in text_of(refused), tool
         assert str(tmp_path) not in text_of(refused)
     listed = served.call("list_simulations").structured_content["simulations"]
-    assert "symbolic link" in next(one for one in listed if one["sim_id"] == name)["blocked"]
+    assert "symbolic link" in next(one for one in listed if one["sim_id"] == name)["problem"]
     assert not list(tmp_path.iterdir())
     (folder / "interviews" / "synthesis").unlink()
 

@@ -24,6 +24,7 @@ from enquete.interfaces.cli.terminal import answer, dollars, number, one_object,
 from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import SettingsError
 from enquete.state.methodology import Operation
+from enquete.state.request import DraftRequest
 
 if TYPE_CHECKING:
     from enquete.study.drafts import Drafting
@@ -152,21 +153,13 @@ def pilot_lines(run: Run, items: list[ItemHealth]) -> list[str]:
     return ["", *synthetic, *table([*words[:3], "SD", *words[3:]], rows), say("pilot_kept", path=run.folder)]
 
 
-@with_parameters(o.options_for("model", "base_url", "budget_tokens"))
+@with_parameters(
+    {**o.options_for(*DraftRequest.model_fields, model=DraftRequest),
+     **o.options_for("model", "base_url", "budget_tokens")}
+)  # fmt: skip
 def draft(
     sim: Annotated[str | None, typer.Argument(metavar="[SIM]", help="A simulation, or a personas file.")] = None,
     root: o.Root = None,
-    into: Annotated[
-        Path | None, typer.Option("--into", metavar="DIR", help="Folder for the drafts; drafts-SIM unless named.")
-    ] = None,
-    topic: Annotated[
-        str,
-        typer.Option("--topic", metavar="TEXT", help="What it is about; the simulation's requirement unless named."),
-    ] = "",
-    theme: Annotated[
-        list[str] | None,
-        typer.Option("--theme", metavar="TEXT", help="A theme of your own instead of those found; again for another."),
-    ] = None,
     accept: Annotated[
         Path | None, typer.Option("--accept", metavar="DIR", help="Take the drafts there as they are.")
     ] = None,
@@ -207,7 +200,8 @@ def draft(
         return answer(as_json, {"accepted": names}, [say("accepted", names=", ".join(names))])
     if sim is None:
         raise SettingsError("draft: name a simulation or a personas file, or a folder of drafts with --accept DIR")
-    drafting = Drafting(sim, root=root, into=into, topic=topic, themes=theme or (), **facade_arguments(typed))
+    about = {name: value for name in DraftRequest.model_fields if (value := typed.pop(name)) is not None}
+    drafting = Drafting(sim, root=root, **about, **facade_arguments(typed))
     if drafting.model and not _is_agreed(drafting, yes):
         remark(say("declined"))
         return 0

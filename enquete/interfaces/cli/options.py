@@ -38,17 +38,17 @@ def options_about(*about: About) -> dict[str, Parameter]:
     return options_for(*fields_about(*about, at="cli"))
 
 
-def options_for(*fields: str) -> dict[str, Parameter]:
-    """Parameters of a command that takes these."""
-    return {name: _parameter(name) for name in fields}
+def options_for(*fields: str, model: type[BaseModel] = RunRequest) -> dict[str, Parameter]:
+    """Parameters of a command that takes these of a request's fields."""
+    return {name: _parameter(name, model) for name in fields}
 
 
-def _parameter(field: str) -> Parameter:
-    info = RunRequest.model_fields[field]
+def _parameter(field: str, model: type[BaseModel]) -> Parameter:
+    info = model.model_fields[field]
     kinds = kinds_of(info.annotation)
     of = bool if kinds == (bool,) else list[str] if _is_repeated(info) else str
     default = info.default if of is bool else None
-    return Annotated[of | None if default is None else of, option_of(field)], default
+    return Annotated[of | None if default is None else of, option_of(field, model)], default
 
 
 def _is_repeated(info: FieldInfo) -> bool:
@@ -56,23 +56,29 @@ def _is_repeated(info: FieldInfo) -> bool:
     return get_origin(kinds_of(info.annotation)[0]) in (dict, list)
 
 
-def option_name(field: str) -> str:
+def option_name(field: str, model: type[BaseModel] = RunRequest) -> str:
     """As it is typed."""
-    return mark_of(field).option or f"--{field.replace('_', '-')}"
+    return mark_of(field, model).option or f"--{field.replace('_', '-')}"
 
 
-def option_of(field: str) -> Any:
+def option_of(field: str, model: type[BaseModel] = RunRequest) -> Any:
     """The option of a field, for typer."""
-    info, mark, name = RunRequest.model_fields[field], mark_of(field), option_name(field)
-    told = meaning(field, info)
+    info, mark, name = model.model_fields[field], mark_of(field, model), option_name(field, model)
     is_switch = kinds_of(info.annotation) == (bool,)
     return typer.Option(
         f"{name}/--no-{name[2:]}" if is_switch and info.default is None else name,
         metavar=None if is_switch else mark.value or _metavar(info.annotation),
-        help=f"{told[0].upper()}{told[1:]}{'; may be repeated' if _is_repeated(info) else ''}"
-        f"{f' ({mark.more})' if mark.more else ''}.",
+        help=help_of(field, model),
         show_default=False,
     )
+
+
+def help_of(field: str, model: type[BaseModel] = RunRequest) -> str:
+    """What a field is for, as a sentence."""
+    info, more = model.model_fields[field], mark_of(field, model).more
+    told = meaning(field, info)
+    again = "; may be repeated" if _is_repeated(info) else ""
+    return f"{told[0].upper()}{told[1:]}{again}{f' ({more})' if more else ''}."
 
 
 def _metavar(annotation: Any) -> str:

@@ -13,7 +13,9 @@ import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.summary import Place
 from enquete.interfaces.cli.terminal import answer, number, remark, result, say, table, tongue
+from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import EnqueteError, SettingsError, SimulationNotFound
+from enquete.state.request import MemorySearch, parsed
 from enquete.state.visible_text import warning
 
 if TYPE_CHECKING:
@@ -199,14 +201,14 @@ def about() -> None:
 
 
 @memory.command()
+@with_parameters(o.options_for("agent", "limit", model=MemorySearch))
 def search(
     sim: o.Sim,
-    query: Annotated[str, typer.Argument(metavar="[WORDS]", help="Words, matched by their beginnings.")] = "",
-    agent: Annotated[str, typer.Option(metavar="NAME", help="Only of this agent, by name or id.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 10,
+    query: Annotated[str, typer.Argument(metavar="[WORDS]", help=o.help_of("query", MemorySearch))] = "",
     root: o.Root = None,
     out: o.Out = None,
     as_json: o.Json = False,
+    **typed: Any,
 ) -> int:
     """Find interviews by words and agent; the newest without words.
 
@@ -218,7 +220,8 @@ def search(
     \b
     Exit codes: 0 looked · 1 the memory cannot be read · 2 no such simulation, or nobody interviewed
     """
-    episodes = enquete.search_memory(sim, query, agent=agent, limit=limit, root=root, out=out)
+    asked = parsed(MemorySearch, {"query": query, **typed})
+    episodes = enquete.search_memory(sim, **asked.model_dump(), root=root, out=out)
     computed = warning([episode.respondent for episode in episodes], tongue())
     facts = {"sim": sim, "warning": computed, "episodes": [episode.model_dump(mode="json") for episode in episodes]}
     lines = [f"{episode.text}\n  {episode.id}" for episode in episodes] or [say("nothing_remembered")]

@@ -19,17 +19,14 @@ from enquete.interfaces.mcp.shapes import CALLER, Entry, SectionOf, answer
 from enquete.interfaces.mcp.tools import ABOUT_A_RUN, SYNTHETIC, Ctx, ServerState, SimId, cut, explain_errors, uri
 
 from enquete.interfaces.mcp.tools import estimate_state, estimate_text  # isort: skip
-from enquete.interfaces.parameters import with_parameters
-from enquete.interfaces.views import findings_of, instrument_rows, report_of, status_of
+from enquete.interfaces.parameters import sent, taken, with_parameters
+from enquete.interfaces.views import Episode, findings_of, instrument_rows, report_of, search_episodes, simulation_row
 from enquete.simulations.locate import KnownSimulation
 from enquete.state.asking import Spoken
 from enquete.state.data_formats import FileFormat
-from enquete.state.errors import EnqueteError, InputError
-from enquete.state.visible_text import warning
+from enquete.state.errors import InputError
+from enquete.state.request import MemorySearch
 from enquete.study.background import run_in_thread
-from enquete.study.memory import search_memory as memory_search
-from enquete.study.simulations import simulation_facts
-from enquete.study.tasks import OutsideRoot
 
 # --- Findings and reports in pieces that fit a context window --------------------------------------------------------
 
@@ -172,7 +169,6 @@ MOST_SECTIONS = 60
 LONGEST_EPISODE = 250
 MOST_TYPES, TOPIC_CHARS = 8, 200
 """Of a simulation in the list."""
-UNREADABLE = {"damaged": "damaged", "newer": "of a newer version"}
 
 RunIdArgument: TypeAlias = Annotated[
     str | None, Field(description="run_id or resume token; else the canonical run, else the latest")
@@ -285,33 +281,18 @@ def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, shap
 
 
 def simulation_state(server: ServerState, known: KnownSimulation) -> shapes.SimulationState:
-    """Its facts are empty where its files cannot be read: estimate_interviews says why."""
-    try:
-        runs = server.sandbox.runs(known.sim_id)
-    except OutsideRoot as error:
-        return shapes.SimulationState(sim_id=known.sim_id, runs=0, blocked=error.fact)
-    state = shapes.SimulationState(sim_id=known.sim_id, runs=len(runs))
-    try:
-        facts = simulation_facts(known.path)
-        types = dict(list(facts.types.items())[:MOST_TYPES])
-        state = state.model_copy(update={**vars(facts), "topic": cut(facts.topic, TOPIC_CHARS), "types": types})
-    except EnqueteError:
-        pass
-    if runs:
-        state.latest_run_id = runs[-1].run_id
-        if runs[-1].status in UNREADABLE:
-            state.blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {UNREADABLE[runs[-1].status]}"
-        else:
-            run = enquete.load_run(known.sim_id, runs[-1].run_id, root=str(server.sandbox.root))
-            state.latest_status = status_of(run, server.task_of(run))
-    return state
+    row = simulation_row(server.sandbox, known, server.task_of, server.mask)
+    latest = {"latest_run_id": row.runs[0].run_id, "latest_status": row.runs[0].status} if row.runs else {}
+    types = dict(list(row.types.items())[:MOST_TYPES])
+    facts = {**vars(row), "topic": cut(row.topic, TOPIC_CHARS), "types": types, "runs": len(row.runs)}
+    return shapes.SimulationState(**facts, **latest)
 
 
 def simulation_text(state: shapes.SimulationState) -> str:
     types = ", ".join(f"{kind} {n}" for kind, n in state.types.items())
     end = "completed" if state.completed else f"not completed ({state.status})"
     latest = f", latest {state.latest_run_id} ({state.latest_status})" if state.latest_run_id else ""
-    latest = f", cannot be used: {state.blocked}" if state.blocked else latest
+    latest = f", cannot be used: {state.problem}" if state.problem else latest
     about = f"{state.topic or 'no topic stated'}; {state.agents} agents ({types}); {end}"
     return f"- {state.sim_id}: {about}; {state.runs} runs{latest}"
 
@@ -320,53 +301,37 @@ def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, shapes.InstrumentsSt
     """The methodologies that can be named in conduct_interviews: topic, languages, items, what each answers, whether it
     needs a T0; and the instruments of this server's own folder."""
     with explain_errors(ctx) as server:
-        state = shapes.InstrumentsState(instruments=[], own=[])
-        for row in instrument_rows(Path(server.sandbox.given["shelf"]), server.mask):
-            asked = {name: getattr(row, name) for name in shapes.AskedState.model_fields}
-            if row.file:
-                about = {"file": row.file, "methodology": row.methodology, "problem": row.problem}
-                state.own.append(shapes.OwnInstrumentState(**about, **asked))
-                continue
-            name, titles = row.methodology, row.titles
-            state.instruments.append(
+        rows = instrument_rows(Path(server.sandbox.given["shelf"]), server.mask)
+        state = shapes.InstrumentsState(
+            instruments=[
                 shapes.InstrumentState(
-                    name=name, title_en=titles.get("en", name), title_de=titles.get("de", name), packs=row.packs,
-                    resource_uri=f"enquete://instruments/{name}", **asked,
-                ),
-            )  # fmt: skip
-        lines = [f"- {row.name}: {instrument_text(row)} ({row.resource_uri})" for row in state.instruments]
-        lines += [
-            f"- file {row.file} for {row.methodology}: {row.problem or instrument_text(row)}" for row in state.own
-        ]
-        return answer(state, "\n".join(lines))
+                    **vars(row), resource_uri="" if row.file else f"enquete://instruments/{row.methodology}"
+                )
+                for row in rows
+            ]
+        )
+        return answer(state, "\n".join(map(instrument_text, state.instruments)))
 
 
-def instrument_text(row: shapes.AskedState) -> str:
+def instrument_text(row: shapes.InstrumentState) -> str:
     before = "; asked before the simulation, too (T0)" if row.needs_t0 else ""
-    return f"{row.answers} Topic: {row.topic}; {row.items} items in {', '.join(row.languages)}{before}"
+    about = f"{row.answers} Topic: {row.topic}; {row.items} items in {', '.join(row.languages)}{before}"
+    if row.file:
+        return f"- file {row.file} for {row.methodology}: {row.problem or about}"
+    return f"- {row.methodology}: {about} ({row.resource_uri})"
 
 
-def search_memory(
-    ctx: Ctx,
-    sim_id: SimId,
-    query: Annotated[
-        str, Field(max_length=500, description="matched by their beginnings; the newest without any")
-    ] = "",
-    agent: Annotated[str, Field(max_length=200, description="only of this agent, by name or id")] = "",
-) -> Annotated[CallToolResult, shapes.EpisodesState]:
+@with_parameters({name: taken(MemorySearch)[name] for name in ("query", "agent")})
+def search_memory(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallToolResult, shapes.EpisodesState]:
     """What agents said in the interviews of a simulation, found by words: a summary for each agent, methodology and
     phase."""
     with explain_errors(ctx) as server:
-        server.sandbox.simulation(sim_id)
-        records = memory_search(sim_id, query, agent=agent, limit=A_PAGE, root=str(server.sandbox.root))
-        episodes = [
-            shapes.Episode(
-                id=record.id, text=record.text[:LONGEST_EPISODE], agent=record.agent_name, phase=record.phase,
-                methodology=record.methodology, run_id=record.run_id, respondent=record.respondent, model=record.model,
-            )
-            for record in records
-        ]  # fmt: skip
-        state = shapes.EpisodesState(warning=warning([record.respondent for record in records]), episodes=episodes)
+        wanted = MemorySearch(**sent(asked), limit=A_PAGE)
+        records, warning = search_episodes(server.sandbox, sim_id, wanted)
+        names = set(Episode.model_fields)
+        short = (record.model_copy(update={"text": record.text[:LONGEST_EPISODE]}) for record in records)
+        episodes = [Episode(**record.model_dump(include=names)) for record in short]
+        state = shapes.EpisodesState(warning=warning, episodes=episodes)
         lines = [*filter(None, [state.warning]), *(f"- {episode.text}" for episode in state.episodes)]
         return answer(state, "\n".join(lines) or "Nothing that was said fits.")
 

@@ -36,7 +36,7 @@ from enquete.interfaces.mcp import tools
 from enquete.interfaces.mcp.results import exported
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.interfaces.mcp.tools import Ctx, ServerState, error_words, explain_errors, server_state
-from enquete.interfaces.parameters import taken, with_parameters
+from enquete.interfaces.parameters import sent, taken, with_parameters
 from enquete.interfaces.server_state import (
     PromptHeaders,
     ServerSettings,
@@ -353,9 +353,8 @@ def as_tool(operation: Operation) -> Callable[..., Any]:
 
     async def tool(ctx: Ctx, **asked: Any) -> CallToolResult:
         with explain_errors(ctx) as server:
-            given = {name: value for name, value in asked.items() if value is not None}
             where = server.sandbox.given
-            result = await operate(operation.name, given, server.sandbox.root, where["shelf"], server.tasks)
+            result = await operate(operation.name, sent(asked), server.sandbox.root, where["shelf"], server.tasks)
             text = json.dumps(result, ensure_ascii=False)
             if len(text) > MOST_CHARS:
                 result = {"shortened": f"{text[:HALF]} …", "characters": len(text)}

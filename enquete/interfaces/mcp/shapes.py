@@ -14,7 +14,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field, JsonValue
 
 from enquete.analysis.diagnostics import NOT_USABLE
-from enquete.interfaces.views import Stage, StatusWord
+from enquete.interfaces.views import Episode, InstrumentRow, ListedSimulation, RunProgress, StatusWord
 from enquete.locale import N_, tell
 from enquete.nodes.estimate import Range
 from enquete.reports.analyses import read_results
@@ -30,23 +30,15 @@ MOST_CHARS = 10_000
 """No answer of a tool is longer, neither its text nor its structured content as JSON: about 2,500 tokens."""
 
 
-class RunState(BaseModel):
+class RunState(RunProgress):
     """How far a run is and what to call next."""
 
-    run_id: str
-    sim_id: str
     status: StatusWord
-    note: Annotated[str, Field(description="why it stopped, or why nothing moves")]
     shown: Annotated[bool, Field(description="it had been completed before; nobody was asked by this call")] = False
-    resume_token: Annotated[str | None, Field(description="for resume_interviews; None once completed")]
-    respondent: str
-    model: str
-    language: str
     calls: int
     tokens: int
     expected_tokens: Annotated[int | None, Field(description="likely in the end; None where nothing was estimated")]
-    stages: list[Stage]
-    findings: Annotated[list[str], Field(description="page one of the report; empty before the first stop")] = []
+    findings: Annotated[list[str], Field(description="page one of the report; empty before the first stop")]
     flags: Annotated[list[str], Field(description="what must be known before the data are used; the first few")]
     flags_total: int
     report_uri: Annotated[str | None, Field(description="resource; None before there is a report")]
@@ -125,17 +117,12 @@ class ReportState(BaseModel):
     resource_uri: Annotated[str, Field(description="the whole report as Markdown")]
 
 
-class SimulationState(BaseModel):
-    sim_id: str
-    topic: Annotated[str, Field(description="what it is about; empty where nothing says it")] = ""
-    agents: int = 0
-    types: Annotated[dict[str, int], Field(description="agents by stakeholder type, the most frequent first")] = {}
-    completed: bool = False
-    status: Annotated[str, Field(description="as the simulation says itself")] = ""
+class SimulationState(ListedSimulation):
+    """A simulation with the latest of its runs."""
+
     runs: int
     latest_run_id: str | None = None
-    latest_status: StatusWord | None = None
-    blocked: Annotated[str, Field(description="why it cannot be used; empty where it can")] = ""
+    latest_status: Annotated[str | None, Field(description="damaged or newer where its ledger cannot be read")] = None
 
 
 class SimulationsState(BaseModel):
@@ -147,35 +134,16 @@ class SimulationsState(BaseModel):
     pages: int
 
 
-class AskedState(BaseModel):
-    topic: str
-    languages: list[str]
-    items: Annotated[int, Field(description="questions or statements; 0 where an interview has no fixed ones")]
-    answers: Annotated[str, Field(description="what its methodology finds out")]
-    needs_t0: Annotated[bool, Field(description="whether it is asked before the simulation, too, to measure change")]
+class InstrumentState(InstrumentRow):
+    """What conduct_interviews asks of itself, or with instruments={methodology: file}."""
 
-
-class InstrumentState(AskedState):
-    """A methodology, and what it asks where neither a pack nor a file is named."""
-
-    name: Annotated[str, Field(description="methodology")]
-    title_en: str
-    title_de: str
-    packs: Annotated[list[str], Field(description="values of the argument `pack` that ask it")]
-    resource_uri: Annotated[str, Field(description="the instrument as YAML")]
-
-
-class OwnInstrumentState(AskedState):
-    """A file of this server's operator, for conduct_interviews with instruments={methodology: file}."""
-
-    file: str
-    methodology: str
-    problem: Annotated[str, Field(description="why it cannot be asked; empty where it can")] = ""
+    resource_uri: Annotated[str, Field(description="the instrument as YAML; empty for a file of this server's own")]
 
 
 class InstrumentsState(BaseModel):
+    """Those that ship, then the files of this server's operator."""
+
     instruments: list[InstrumentState]
-    own: list[OwnInstrumentState]
 
 
 class ExportedFile(BaseModel):
@@ -191,17 +159,6 @@ class ExportState(BaseModel):
     rows: Annotated[int, Field(description="of all_responses.csv, without its head")]
     columns: list[str]
     files: list[ExportedFile]
-
-
-class Episode(BaseModel):
-    id: str
-    text: str
-    agent: Annotated[str, Field(description="empty: of all agents")]
-    methodology: str
-    phase: str
-    run_id: str
-    respondent: str
-    model: str
 
 
 class EpisodesState(BaseModel):

@@ -21,17 +21,18 @@ from pydantic import BaseModel, Field
 
 from enquete.interfaces.cli.terminal import short
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState, answer, leading_findings
-from enquete.interfaces.parameters import client_parameter, taken, with_parameters
+from enquete.interfaces.parameters import client_parameter, sent, taken, with_parameters
 from enquete.interfaces.server_state import Mask, advice
-from enquete.interfaces.views import GOING_ON, Stage, StatusWord, note_of, ran_short, retry_read, stage_of, status_of
+from enquete.interfaces.views import GOING_ON, Stage, StatusWord, progress_of, ran_short, retry_read, status_of
 from enquete.ledger.connection import DatabaseError
 from enquete.nodes.estimate import Estimate
+from enquete.state.channels import Event
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.state.request import fields_about
+from enquete.state.request import DraftRequest, fields_about
 from enquete.study.background import run_in_thread
-from enquete.study.drafts import DraftRequest, draft_on_server
+from enquete.study.drafts import ReviewedDraft, draft_on_server
 from enquete.study.run import Run
-from enquete.study.tasks import Event, PathSandbox, Task, Tasks
+from enquete.study.tasks import PathSandbox, Task, Tasks
 
 MOST_ERROR_CHARS = 4000
 
@@ -142,13 +143,11 @@ def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: 
     """`task`: what drives it in this server right now. `clear`: takes secrets and folders out of what it says.
     `sim_id`: as the caller calls it."""
     status: StatusWord = status_of(run, task)
-    known_as, main, standing = sim_id or run.record.sim_id, run.record.main, run.standing
+    known_as, standing = sim_id or run.record.sim_id, run.standing
+    progress = progress_of(run, status, task, lambda text: cut(clear(text), NOTE_CHARS), known_as)
     return RunState(
-        run_id=run.run_id, sim_id=known_as, status=status, note=cut(clear(note_of(run, status, task)), NOTE_CHARS),
-        shown=run.shown, resume_token=run.resume_token, respondent=main.respondent, model=main.model,
-        language=run.record.language, calls=run.spent.get("calls", 0), tokens=standing.spent,
-        expected_tokens=standing.expected, stages=[stage_of(run, stage, status) for stage in run.stages],
-        findings=[] if status in GOING_ON else leading_findings(run),
+        **vars(progress), status=status, shown=run.shown, calls=run.spent.get("calls", 0), tokens=standing.spent,
+        expected_tokens=standing.expected, findings=[] if status in GOING_ON else leading_findings(run),
         flags=[cut(clear(flag), FLAG_CHARS) for flag in run.flags[:FLAGS]], flags_total=len(run.flags),
         report_uri=uri(known_as, run.run_id, "report") if (run.path / "report.md").is_file() else None,
         next=next_call(run, status, known_as),
@@ -397,12 +396,9 @@ MOST_FINDINGS, MOST_THEMES = 3, 20
 """Of a file; of a draft."""
 
 
-class DraftState(BaseModel):
-    """A draft, whose text is a resource."""
+class DraftState(ReviewedDraft):
+    """Its text is a resource."""
 
-    name: str
-    methodology: str
-    findings: list[str]
     resource_uri: str
 
 
@@ -418,8 +414,7 @@ def draft_instruments(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallTo
     """Draft an instrument for every methodology that can, by rule, from what the agents of a simulation wrote, or how
     they are described. Drafts are read, and shown to the user, before they are asked."""
     with explain_errors(ctx) as server:
-        request = DraftRequest(**{name: value for name, value in asked.items() if value is not None})
-        made = draft_on_server(server.sandbox, sim_id, request)
+        made = draft_on_server(server.sandbox, sim_id, DraftRequest(**sent(asked)))
         files = [
             DraftState(
                 name=draft.name, methodology=draft.methodology, resource_uri=f"enquete://drafts/{draft.name}",

@@ -26,12 +26,10 @@ from enquete.interfaces.web.runner import Kind, Launched, Runner, read_task
 from enquete.simulations.locate import completion
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import RunLocked, RunNotFound
-from enquete.state.request import parse_request
-from enquete.state.visible_text import warning
+from enquete.state.request import MemorySearch, parse_request
 from enquete.study.background import run_in_thread
 from enquete.study.deletion import Deletion, delete, deletion
 from enquete.study.interviews import Wanted, after, as_at_t0, before
-from enquete.study.memory import search_memory
 from enquete.study.run import Run
 from enquete.study.start import Foreseen, foresee
 from enquete.study.tasks import PathSandbox, Task
@@ -277,14 +275,11 @@ def wanted_after(sandbox: PathSandbox, sim_id: str, request: dict[str, Any]) -> 
 
 def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusData:
     """`task`: what drives it in this server right now."""
-    file = read_task(run.folder.parents[2], run.run_id)
-    status, main = views.status_of(run, task), run.record.main
+    file, status = read_task(run.folder.parents[2], run.run_id), views.status_of(run, task)
     return StatusData(
-        task_id=run.run_id, run_id=run.run_id, sim_id=sim_id, status=TASK_STATUS[status], run_status=status,
-        note=mask(views.note_of(run, status, task, file.error if file else "")), resume_token=run.resume_token,
-        started_by=file.kind if file else "", created_at=run.record.created_at, methods=list(run.record.methods),
-        language=run.record.language, respondent=main.respondent, model=main.model,
-        stages=[views.stage_of(run, stage, status) for stage in run.stages], budget=views.budget_of(run),
+        **vars(views.progress_of(run, status, task, mask, sim_id, file.error if file else "")), task_id=run.run_id,
+        status=TASK_STATUS[status], run_status=status, started_by=file.kind if file else "",
+        created_at=run.record.created_at, methods=list(run.record.methods), budget=views.budget_of(run),
         calls_per_s=run.standing.calls_per_s,
         sufficient_tokens=run.standing.enough_tokens if status == "paused" and views.ran_short(run) else None,
         failures=[mask(failure) for failure in run.standing.failures[:MOST_FAILURES]],
@@ -305,13 +300,12 @@ def read_report(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> models
     return models.ReportData(**_named(run, sim_id), page_one=run.page_one, report_markdown=text, flags=run.flags)
 
 
-def read_memory(sandbox: PathSandbox, sim_id: str, query: str, agent: str, limit: int) -> models.MemoryData:
-    """Raises RunNotFound where nobody was interviewed."""
-    sandbox.runs(sim_id)
-    records = search_memory(sim_id, query, agent=agent, limit=limit, root=str(sandbox.root))
+def read_memory(sandbox: PathSandbox, sim_id: str, asked: MemorySearch) -> models.MemoryData:
+    """Raises as `search_episodes`."""
+    records, warning = views.search_episodes(sandbox, sim_id, asked)
     names = set(models.EpisodeData.model_fields)
     episodes = [models.EpisodeData(**record.model_dump(include=names)) for record in records]
-    return models.MemoryData(sim_id=sim_id, warning=warning([r.respondent for r in records]), episodes=episodes)
+    return models.MemoryData(sim_id=sim_id, warning=warning, episodes=episodes)
 
 
 def read_table(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> tuple[Run, Path]:

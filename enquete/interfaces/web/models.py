@@ -13,11 +13,10 @@ from starlette.responses import Response
 
 from enquete.graphs.registry import dotted_paths
 from enquete.interfaces.cli.terminal import finite
-from enquete.interfaces.parameters import client_parameter, meaning
+from enquete.interfaces.parameters import client_parameter, meaning, sent
 from enquete.interfaces.server_state import advice
-from enquete.interfaces.views import InstrumentRow, RunBudget, RunRow, SimulationRow, Stage, StatusWord
+from enquete.interfaces.views import Episode, InstrumentRow, RunBudget, RunProgress, RunRow, SimulationRow, StatusWord
 from enquete.reports.context import Found
-from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.local_weights import LOCAL
 from enquete.state.request import Name, RunRequest, fields_about
@@ -272,7 +271,7 @@ class RequestBody(BaseModel):
 
     def request(self) -> dict[str, Any]:
         """The façade's arguments: only what was sent."""
-        return {name: value for name, value in self.model_dump(exclude_unset=True).items() if value is not None}
+        return sent(self.model_dump(exclude_unset=True))
 
 
 KNOWN: dict[str, Any] = {"enum": list(dotted_paths())}
@@ -358,23 +357,15 @@ class Started(BaseModel):
     status_url: str
 
 
-class StatusData(BaseModel):
-    """How far a run is, from its ledger."""
+class StatusData(RunProgress):
+    """How far a run is, what it has cost, and who started it."""
 
     task_id: str
-    run_id: str
-    sim_id: str
     status: Polled
     run_status: StatusWord
-    note: Annotated[str, Field(description="why it stopped")]
-    resume_token: str | None
     started_by: Annotated[str, Field(description="pre, post, rerun, resume or watch; empty: not by this server")]
     created_at: str
     methods: list[str]
-    language: Spoken
-    respondent: str
-    model: str
-    stages: list[Stage]
     budget: RunBudget
     calls_per_s: Annotated[
         float | None, Field(description="model calls a second of late, over all processes, while it goes on")
@@ -402,19 +393,11 @@ class ResultData(RunIdentity):
     aggregate: Aggregate
 
 
-class EpisodeData(BaseModel):
-    """What an agent, or all of them, said in a methodology and phase; or what it was gathered into."""
+class EpisodeData(Episode):
+    """What an agent, or all of them, said, with the answers that it rests on; or what it was gathered into."""
 
-    id: str
     kind: str
-    text: str
-    run_id: str
     participant: str | None
-    agent_name: str
-    methodology: str
-    phase: str
-    respondent: str
-    model: str
     answer_ids: list[str]
 
 

@@ -32,7 +32,6 @@ from enquete.interfaces.web.study_form import (
     fields_of,
     form_of,
     request_of,
-    validated,
     values_of,
     words_of,
 )
@@ -45,8 +44,9 @@ from enquete.state.asking import Block, Item
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound
 from enquete.state.regular_files import FileCache
+from enquete.state.request import DraftRequest, parsed
 from enquete.study.background import run_in_thread
-from enquete.study.drafts import DraftRequest, draft_on_server, drafts_on_server
+from enquete.study.drafts import draft_on_server, drafts_on_server
 from enquete.study.interviews import Wanted
 from enquete.study.method_operations import FacadePort
 
@@ -171,7 +171,7 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
         texts = {name: value.strip() for name, value in fields if value.strip()}
         named = {"themes": words_of(texts["themes"])} if "themes" in texts else {}
         try:
-            asked = validated(DraftRequest, {**texts, **named})
+            asked = parsed(DraftRequest, {**texts, **named})
             await run_in_thread(lambda: draft_on_server(handlers.sandbox, sim_id, asked))
         except EnqueteError as error:
             return await form(request, sim_id, fields, error)
@@ -217,7 +217,7 @@ def add_controls(router: APIRouter, handlers: RequestHandlers) -> None:
     @router.post("/runs/{sim_id}/{run_id}/resume")
     async def resume(request: Request, sim_id: str, run_id: str) -> Response:
         given = {name: "".join(value.split()) for name, value in await fields_of(request) if value.strip()}
-        await handlers.resume(sim_id, validated(ResumeBody, {**given, "resume_token": run_id}))
+        await handlers.resume(sim_id, parsed(ResumeBody, {**given, "resume_token": run_id}))
         return to_run(sim_id, run_id)
 
     @router.get("/runs/{sim_id}/{run_id}/delete")

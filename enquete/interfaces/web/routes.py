@@ -22,8 +22,9 @@ from enquete.interfaces.web.models import KNOWN, RUN_ID, Envelope, RunId, Status
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import EnqueteError
 from enquete.state.methodology import Operation
+from enquete.state.request import DraftRequest, MemorySearch
 from enquete.study.background import run_in_thread
-from enquete.study.drafts import DraftRequest, DraftsData, draft_on_server
+from enquete.study.drafts import DraftsData, draft_on_server
 from enquete.study.method_operations import operations
 
 PREFIX = "/api/interview"
@@ -46,8 +47,6 @@ DataLayout: TypeAlias = Annotated[
     Layout, Query(description="of answers: a row an answer (long), a row an agent and a column an item (wide), or both")
 ]
 Bom: TypeAlias = Annotated[bool, Query(description="CSV with the mark by which Excel knows UTF-8")]
-Words: TypeAlias = Annotated[str, Query(max_length=500, description="words, matched by their beginnings")]
-Most: TypeAlias = Annotated[int, Query(ge=1, le=100, description="episodes")]
 TopicLanguage: TypeAlias = Annotated[str, Query(max_length=10, description="of topics")]
 
 Responses: TypeAlias = dict[int | str, dict[str, Any]]
@@ -167,10 +166,10 @@ def interview_router(handlers: RequestHandlers) -> APIRouter:
         asked."""
         return succeeded(await handlers.read(lambda: read_result(sandbox, sim_id, methodology, run_id)))
 
-    @router.get("/{sim_id}/memory", **answer_of(models.MemoryData, READING, "query", "agent", "limit"))
-    async def memory(sim_id: SimId, query: Words = "", agent: Words = "", limit: Most = 10) -> Response:
+    @router.get("/{sim_id}/memory", **answer_of(models.MemoryData, READING, *MemorySearch.model_fields))
+    async def memory(sim_id: SimId, asked: Annotated[MemorySearch, Query()]) -> Response:
         """What agents said, found by words and by agent."""
-        return succeeded(await run_in_thread(lambda: read_memory(sandbox, sim_id, query, agent, limit)))
+        return succeeded(await run_in_thread(lambda: read_memory(sandbox, sim_id, asked)))
 
     @router.get("/{sim_id}/export.csv", response_class=Response, responses={**READING, **TABLE}, **only("run_id"))
     async def export(sim_id: SimId, run_id: WhichRun = None) -> Response:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, get_args
+from typing import Any, TypeAlias, get_args
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from starlette.requests import Request
 
 from enquete.graphs.registry import methodologies
@@ -19,7 +19,7 @@ from enquete.interfaces.web.models import STARTING, PostBody
 from enquete.locale import tell
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
-from enquete.state.request import RunRequest
+from enquete.state.request import RunRequest, parsed
 from enquete.state.settings import Environment
 from enquete.study.instruments import InstrumentSummary, own_instruments, shipped_instruments
 
@@ -182,7 +182,7 @@ def request_of(fields: Fields) -> dict[str, Any]:
     if not arguments.get("methods") and not dict(fields).get("methodology"):
         raise SettingsError(f"methods: none is ticked; tick at least one of {', '.join(methodologies())}")
     _of_those_asked(arguments)
-    return validated(PostBody, arguments).request()
+    return parsed(PostBody, arguments).request()
 
 
 def _say(arguments: dict[str, Any], name: str, value: str) -> None:
@@ -219,7 +219,6 @@ def values_of(fields: Fields) -> dict[str, list[str]]:
 
 Fields: TypeAlias = Sequence[tuple[str, str]]
 """(name, value), in order; a name as often as it has values."""
-M = TypeVar("M", bound=BaseModel)
 
 
 async def fields_of(request: Request) -> list[tuple[str, str]]:
@@ -231,12 +230,3 @@ async def fields_of(request: Request) -> list[tuple[str, str]]:
 async def form_of(request: Request) -> dict[str, str]:
     """Of a name that is said several times, the last."""
     return dict(await fields_of(request))
-
-
-def validated(body: type[M], fields: dict[str, Any]) -> M:
-    """Raises SettingsError naming each field that is wrong."""
-    try:
-        return body.model_validate(fields)
-    except ValidationError as error:
-        wrong = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
-        raise SettingsError("; ".join(wrong)) from None
