@@ -18,6 +18,7 @@ from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import price_of
 from enquete.reports.analyses import UNIT, Findings
 from enquete.reports.context import chosen, responded, statuses
+from enquete.reports.declarations import Row
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health import Health, unfinished
 from enquete.reports.health_checks import HealthCheck
@@ -31,7 +32,6 @@ from enquete.state.local_weights import LOCAL_URL
 from enquete.state.settings import Environment
 
 Stages = Sequence[tuple[str, str]]
-Row = dict[str, Any]
 
 STATUSES: Mapping[str, str] = {
     "ok": N_("valid at once"), "repaired": N_("valid after asking again"), "refused": N_("declined"),

@@ -37,7 +37,7 @@ from altair.utils.schemapi import debug_mode
 
 from enquete.ledger.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
-from enquete.reports.declarations import Chart, Column, Place, Table, View
+from enquete.reports.declarations import Chart, Column, Place, Row, Table, View
 from enquete.reports.markdown import MISSING, number
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.errors import InputError
@@ -283,7 +283,7 @@ class ChartData:
             frame["link"] = [self._link(row) for row in dictionaries(raw)]
         return frame.reset_index(drop=True)
 
-    def _told(self, columns: Sequence[Column], row: Mapping[str, Any]) -> str:
+    def _told(self, columns: Sequence[Column], row: Row) -> str:
         """Names and words as they are, everything else with its label."""
         cells = ((column, self.results.cell(column, row)) for column in columns)
         return " · ".join(
@@ -291,7 +291,7 @@ class ChartData:
             for column, cell in cells
         )
 
-    def _link(self, row: Mapping[str, Any]) -> str | None:
+    def _link(self, row: Row) -> str | None:
         known = {name: row[column] for column, name in BEHIND.items() if row.get(column) is not None}
         if row.get("items"):  # several questions stand behind the row: the first, as in a finding
             known = {"item_id": row["items"][0], **known}

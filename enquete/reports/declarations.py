@@ -390,6 +390,10 @@ NAMED = ("agent", "group", "item", "dimension", "methodology", "answer")
 """What a reference may stand for beside a table: names that the run knows."""
 
 
+Row: TypeAlias = dict[str, Any]
+"""Of a declared table: a cell is what its column says."""
+
+
 @dataclass(frozen=True)
 class Analysis:
     """What an analysis makes of a methodology's rows: frames by table, facts by name. `shaped` makes one that fits."""
@@ -435,7 +439,7 @@ DTYPES: Mapping[Format, str] = {
 
 
 def shaped(
-    presentation: Presentation, tables: Mapping[str, pd.DataFrame | Iterable[Mapping[str, Any]]], facts: Mapping[str,
+    presentation: Presentation, tables: Mapping[str, pd.DataFrame | Iterable[Row]], facts: Mapping[str,
         Any]
 ) -> Analysis:  # fmt: skip
     """Frames with exactly the declared columns, in their order and of their types. A table that is not given is empty.
@@ -451,7 +455,7 @@ def shaped(
     return Analysis({name: _frame(table, tables.get(name)) for name, table in presentation.tables.items()}, known)
 
 
-def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> pd.DataFrame:
+def _frame(table: Table, rows: pd.DataFrame | Iterable[Row] | None) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - see above
 
     names = [column.name for column in table.stored]
@@ -473,7 +477,7 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
     return pd.DataFrame(made, columns=pd.Index(names, dtype=object))
 
 
-def _lists(rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:
+def _lists(rows: pd.DataFrame | Iterable[Row] | None) -> dict[str, Any]:
     """By column. As lists, for a frame on the way would cost as much as all else here: a run has a hundred tables.
     Numbers of a frame stay arrays, for some have a row an agent."""
     import pandas as pd  # noqa: PLC0415 - see above
@@ -508,10 +512,6 @@ def _cast(values: Any, column: Column) -> Any:
         case "boolean":
             return pd.array(known, dtype="boolean")
     return pd.Series(known, dtype=object)  # of a list pandas makes texts of its own, with NaN in place of None
-
-
-Row: TypeAlias = Mapping[str, Any]
-"""Of a declared table: a cell is what its column says."""
 
 
 class TableRows:

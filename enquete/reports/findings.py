@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from enquete.analysis.inference import over_questions
 from enquete.locale import N_, tell
 from enquete.reports.context import jsonable, shallow
-from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation, ScaleValue
+from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation, Row, ScaleValue
 from enquete.reports.markdown import number
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.asking import Language
@@ -231,7 +231,7 @@ INTERVALS = N_("{dots}; lines: 95% intervals")
 NO_INTERVAL = N_("{dots}; no interval")
 
 
-def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column], results: Results) -> Strip | None:
+def _strip(finding: Finding, row: Row, known: Mapping[str, Column], results: Results) -> Strip | None:
     """None where what is estimated has no scale, no name or no value."""
     points = finding.points or (ScaleValue(value=finding.estimate, low=finding.low, high=finding.high),)
     columns = [known[point.value] for point in points if point.value]
@@ -254,7 +254,7 @@ def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column]
     return Strip(least, most, shown, tell(says, language).format(dots="; ".join(named), low=low, high=high), is_share)
 
 
-def _dot(point: ScaleValue, row: Mapping[str, Any], known: Mapping[str, Column], results: Results) -> Dot | None:
+def _dot(point: ScaleValue, row: Row, known: Mapping[str, Column], results: Results) -> Dot | None:
     value, low, high = (_float(row, name) for name in (point.value, point.low, point.high))
     if value is None:
         return None
@@ -262,13 +262,13 @@ def _dot(point: ScaleValue, row: Mapping[str, Any], known: Mapping[str, Column],
     return Dot(value, results.cell(known[point.value], row), *ends)
 
 
-def _size(finding: Finding, row: Mapping[str, Any]) -> float:
+def _size(finding: Finding, row: Row) -> float:
     """The declared expression over this row, cut to 0 … 1; 0 where a part of it is missing."""
     value = _evaluated(finding.size, row) or 0.0
     return min(1.0, max(0.0, float(value))) if value == value else 0.0
 
 
-def _evaluated(expression: str, row: Mapping[str, Any]) -> Any:
+def _evaluated(expression: str, row: Row) -> Any:
     """Over the numbers of a row; None where a part of it is missing."""
     known = {name: value for name, value in row.items() if _is_number(value)}
     try:
@@ -281,6 +281,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
-def _float(row: Mapping[str, Any], name: str) -> float | None:
+def _float(row: Row, name: str) -> float | None:
     value = row.get(name) if name else None
     return float(value) if _is_number(value) and value is not None else None

@@ -28,6 +28,7 @@ from enquete.reports.declarations import (
     Column,
     Place,
     Presentation,
+    Row,
     Spread,
     Table,
     TextBlock,
@@ -138,7 +139,6 @@ def _environment(language: Language) -> Environment:
 
 # --- What is read of a methodology's results: views of its declared tables, told in one language ----------------------
 
-Row = Mapping[str, Any]
 
 FEWEST_WORDS = 4
 """Of a name that is cut."""
@@ -289,8 +289,8 @@ class Results:
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def facts(self) -> Mapping[str, Any]:
-        return self.analysis.facts
+    def facts(self) -> dict[str, Any]:
+        return dict(self.analysis.facts)
 
     def rows(self, table: Table, view: View, *, all_rows: bool = False) -> pd.DataFrame:
         """The rows of a view in its order; `top` of them unless all are wanted."""

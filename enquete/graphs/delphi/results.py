@@ -35,7 +35,7 @@ from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.tables import ANSWERS, ASKS, GLOSSARY, PRESENTATION
 from enquete.graphs.delphi.tables import state as accord_state
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, shallow
-from enquete.reports.declarations import Analysis, WholeResults, compared, names, shaped
+from enquete.reports.declarations import Analysis, Row, WholeResults, compared, names, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health_checks import (
     Arms,
@@ -72,8 +72,6 @@ ORDERS: tuple[By, ...] = ("mean", "consensus")
 MODERATE = 0.5
 """Kendall's W from which a panel's rankings agree moderately (Schmidt 1997)."""
 DROPPED = ("dropped_empty", "dropped_duplicates", "dropped_over_limit")
-
-Row = dict[str, Any]
 
 
 def analyse(

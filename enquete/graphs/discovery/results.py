@@ -34,7 +34,7 @@ from enquete.locale import N_
 from enquete.nodes.conversations import stored_turns
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files
-from enquete.reports.declarations import Analysis, WholeResults, compared, group_finding, group_tables, shaped
+from enquete.reports.declarations import Analysis, Row, WholeResults, compared, group_finding, group_tables, shaped
 from enquete.reports.evaluation import Evaluation, Talk, dialogue, lines_of, of_turn
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
@@ -236,8 +236,6 @@ MOST_NAMED = 100
 """Values of a field in a table; all are in the records."""
 VERBATIM = 3
 """Interviews told verbatim in the appendix; all are in the transcripts."""
-
-Row = dict[str, Any]
 
 
 def analyse(

@@ -53,7 +53,7 @@ from enquete.analysis.typology import (
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings, FlagChanges
 from enquete.graphs.diversity.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, wide
-from enquete.reports.declarations import Analysis, WholeResults, compared, shaped
+from enquete.reports.declarations import Analysis, Row, WholeResults, compared, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import Humans, Made, answers, checkable, each, gaps, occasion, phases, scales
@@ -75,8 +75,6 @@ SURE = 0.8
 """Probability from which an agent is counted as a member of its type."""
 DIGITS = 6  # beyond them, sums depend on the machine
 OTHER: Mapping[Extraction, Extraction] = {"pca": "centroid", "centroid": "pca"}
-
-Row = dict[str, Any]
 
 
 def analyse(

@@ -33,7 +33,7 @@ from enquete.graphs.laddering.translation import Fate
 from enquete.instruments.load import load_layer
 from enquete.ledger.folders import read_record, run_folder
 from enquete.reports.context import Files
-from enquete.reports.declarations import WholeResults
+from enquete.reports.declarations import Row, WholeResults
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files
 from enquete.respondents.quoting import normal
@@ -43,7 +43,6 @@ from enquete.state.methodology import Operation, Port
 from enquete.state.regular_files import read_regular
 from enquete.state.visible_text import as_cell, authorship
 
-Row = Mapping[str, Any]
 Rows = Iterable[Row]
 POOLED = ("concepts", "implications", "types", "relations")
 MAP = ("cut_off", "cut_off_wanted", "map_share", "map_repeated")

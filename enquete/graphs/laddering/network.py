@@ -26,6 +26,7 @@ from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import ConceptNode, Force, Incidents, Journey, KnowledgeGraph, reached
 from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.nodes.conversations import utterance_id
+from enquete.reports.declarations import Row
 from enquete.reports.findings import FEWEST
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import RULE
@@ -35,7 +36,6 @@ from enquete.state.asking import Language
 Place = tuple[str, str]
 """A concept of one interview: (unit, node id)."""
 Pair = tuple[str, str]
-Row = dict[str, Any]
 
 REPRESENTED = 2 / 3
 """Share of all links given that the map is to represent (Reynolds & Gutman 1988): of the cut-offs that do, and still

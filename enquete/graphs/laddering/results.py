@@ -30,7 +30,7 @@ from enquete.graphs.laddering.files import codes_of, files
 from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, stored_interview
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID, Coverage, KnowledgeGraph, complete_share, cover
-from enquete.graphs.laddering.network import Place, PooledConcept, Row
+from enquete.graphs.laddering.network import Place, PooledConcept
 from enquete.graphs.laddering.questions import QuestionChoice, Scored
 from enquete.graphs.laddering.settings import ADAPTIVE, InterviewMethod, LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.signals import RATINGS, AnswerRating
@@ -38,7 +38,7 @@ from enquete.graphs.laddering.tables import GLOSSARY, PRESENTATION
 from enquete.locale import N_
 from enquete.nodes.conversations import utterance_id
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis, Chart, Presentation, integer, shaped
+from enquete.reports.declarations import Analysis, Chart, Presentation, Row, integer, shaped
 from enquete.reports.declarations import compared as groups_compared
 from enquete.reports.evaluation import Evaluation, Talk, dialogue, lines_of, of_turn
 from enquete.reports.findings import FEWEST

@@ -34,7 +34,7 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION
 from enquete.reports import context as reading
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, chosen, responded
-from enquete.reports.declarations import Analysis, WholeResults, compared, shaped
+from enquete.reports.declarations import Analysis, Row, WholeResults, compared, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import (
@@ -74,8 +74,6 @@ REASONS = {
     "no retest": "no_retest",
 }  # fmt: skip
 """How the reasons of `analysis.change.reliable_change` begin."""
-
-Row = dict[str, Any]
 
 
 def analyse(

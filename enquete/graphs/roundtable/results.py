@@ -52,7 +52,7 @@ from enquete.graphs.roundtable.presentation import AFTER, BEFORE, GLOSSARY, MEAS
 from enquete.locale import N_, decimals, in_language
 from enquete.nodes.conversations import ANSWERED
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
-from enquete.reports.declarations import Analysis, WholeResults, compared, shaped
+from enquete.reports.declarations import Analysis, Row, WholeResults, compared, shaped
 from enquete.reports.evaluation import Evaluation, Line, Talk, lines_of
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
@@ -63,8 +63,6 @@ from enquete.state.asking import Language
 
 VERBATIM = 2
 """Groups told verbatim in the appendix; all are in the transcript."""
-
-Row = dict[str, Any]
 
 
 def analyse(

@@ -19,7 +19,7 @@ from enquete.analysis.quality import rated_alike
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, responded, wide
-from enquete.reports.declarations import Analysis, WholeResults, compared, shaped
+from enquete.reports.declarations import Analysis, Row, WholeResults, compared, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST, LEVEL
 from enquete.reports.health_checks import Humans, Made, answers, any_other, checkable, closed, missing, occasion, phases
@@ -34,8 +34,6 @@ from enquete.state.asking import Language
 
 READ = ["participant", "stakeholder_type", "item_id", "status", "value", "text"]
 """The columns that are analysed: rows of a narrow table are chosen at a fraction of the cost."""
-
-Row = dict[str, Any]
 
 
 def analyse(
