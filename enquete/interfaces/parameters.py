@@ -14,6 +14,8 @@ from pydantic.fields import FieldInfo
 
 from enquete.state.request import FileName, RunRequest
 
+HOST, PORT, MCP_PORT = "127.0.0.1", 8642, 8765
+"""Where servers listen unless told otherwise."""
 ShelvedName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_-]{0,99}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 """NAME, or FOLDER/NAME for one of a folder in it."""
 CLIENT_KINDS: Mapping[str, Any] = {

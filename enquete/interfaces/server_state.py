@@ -23,6 +23,7 @@ from pydantic import SecretStr
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from enquete.interfaces.cli.terminal import SIGNALS, STOPPED
+from enquete.interfaces.parameters import HOST, PORT
 from enquete.interfaces.views import NothingYet
 from enquete.ledger.drives import DiskFull
 from enquete.state.errors import (
@@ -38,13 +39,13 @@ from enquete.state.errors import (
     SimulationError,
     SimulationNotFound,
 )
+from enquete.state.request import DEFAULT_RUNS_AT_ONCE
 from enquete.state.settings import SECRETS, Environment, said
 from enquete.study.background import NotInTime
 from enquete.study.deletion import StillNeeded
 from enquete.study.interviews import AlreadyCompleted, NotCompleted
-from enquete.study.tasks import MOST_RUNS, NobodyInterviewed, OutsideRoot, TooManyRuns
+from enquete.study.tasks import NobodyInterviewed, OutsideRoot, TooManyRuns
 
-PORT = 8642
 LARGEST_BODY = 64 * 1024
 MOST_REQUESTS = 512
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -62,13 +63,13 @@ class ServerSettings:
     """
 
     root: Path
-    host: str = "127.0.0.1"
+    host: str = HOST
     port: int = PORT
     token: SecretStr | None = None
     allow_hosts: tuple[str, ...] = ()
     allow_origins: tuple[str, ...] = ()
     local_origins: bool = False
-    most_runs: int = MOST_RUNS
+    most_runs: int = DEFAULT_RUNS_AT_ONCE
     largest_body: int = LARGEST_BODY
     most_requests: int = MOST_REQUESTS
     watch: bool = False

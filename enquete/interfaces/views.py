@@ -28,7 +28,7 @@ from enquete.study.instruments import InstrumentSummary, own_instruments, shippe
 from enquete.study.memory import MemoryRecord, search_memory
 from enquete.study.run import Run, StageStatus
 from enquete.study.runs import pointers
-from enquete.study.simulations import SimulationFacts, remembered_facts
+from enquete.study.simulations import UNREADABLE, SimulationFacts, remembered_facts
 from enquete.study.tasks import PathSandbox, Task
 
 StatusWord: TypeAlias = Literal[
@@ -165,7 +165,6 @@ def ran_short(run: Run) -> bool:
 # --- What there is, as lists: simulations with their runs, runs, instruments
 
 
-UNREADABLE = ("damaged", "newer")
 TaskOf: TypeAlias = Callable[[Run], Task | None]
 """What drives a run in this server right now."""
 
@@ -223,7 +222,7 @@ def run_rows(sandbox: PathSandbox, sim_id: str, task_of: TaskOf, clear: Clear) -
     rows = []
     for summary in sandbox.runs(sim_id):
         status = summary.status
-        if status not in ("completed", *UNREADABLE):
+        if summary.can_go_on:
             run = enquete.load_run(sim_id, summary.run_id, root=str(sandbox.root))
             status = status_of(run, task_of(run))
         token = None if status in ("completed", *UNREADABLE) else summary.resume_token
@@ -293,7 +292,7 @@ def _having(sandbox: PathSandbox, sim_id: str, methodology: str) -> Iterator[tup
     """Runs with findings of it: those that count first, then the latest first."""
     canonical = pointers(sim_id, root=str(sandbox.root))
     counting = [canonical.get(f"{phase}/{methodology}", "") for phase in ("T1", "T0")]
-    others = [known.run_id for known in reversed(sandbox.runs(sim_id)) if known.status not in UNREADABLE]
+    others = [known.run_id for known in reversed(sandbox.runs(sim_id)) if known.is_readable]
     for run_id in dict.fromkeys([*(name for name in counting if name in others), *others]):
         run = sandbox.finished(sim_id, run_id)
         findings = _findings_in(sandbox, run, methodology) if methodology in run.record.methods else {}

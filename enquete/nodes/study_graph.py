@@ -13,7 +13,7 @@ import os
 import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypedDict
+from typing import Any, Protocol, TypedDict
 
 from langchain_core.runnables.graph import Graph
 from langgraph.errors import NodeError
@@ -21,7 +21,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send, interrupt
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from enquete.demo import demo_population
 from enquete.ledger.folders import new_run_id
@@ -39,7 +39,7 @@ from enquete.state.asking import Block, Participant
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, LedgerError, SettingsError
-from enquete.state.request import RunRequest, parse_request
+from enquete.state.request import RunRequest, TokenCap, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 
 # --- What a stopped run says to whoever goes on with it (an interrupt of LangGraph), and takes in return
@@ -63,7 +63,7 @@ class Resumption(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12)] = None
+    budget_tokens: TokenCap = None
     answers: dict[str, dict[str, JsonValue]] = {}
 
 

@@ -8,4 +8,5 @@ FileFormat = Literal["csv", "parquet", "sav", "xlsx"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 Layout = Literal["both", "long", "wide"]
 """A row an answer, a row an agent, or both."""
+BOM = "CSV with the mark by which Excel knows UTF-8"
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)

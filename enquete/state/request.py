@@ -17,6 +17,9 @@ from enquete.state.store_address import StoreAddress
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32
 DEFAULT_PATIENCE_S = 180.0
+DEFAULT_SYNC_PATIENCE_S = 3600
+DEFAULT_RUNS_AT_ONCE = 4
+"""Driven by one server."""
 MOST_NAMED = 8
 """Themes of a draft."""
 MOST_EPISODES = 100
@@ -112,6 +115,7 @@ class ModelLimits(BaseModel):
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 SINGLE = BeforeValidator(lambda given: [given] if isinstance(given, str) else given)  # a name where a list is meant
 Names = Annotated[list[Name], SINGLE]
+TokenCap = Annotated[int | None, Field(gt=0, le=10**12)]
 
 
 def _baseline(given: str) -> str:
@@ -369,12 +373,8 @@ class RunRequest(BaseModel):
         OptionMetadata("cli", "http", about="study"),
     ] = "point"
     budget_tokens: Annotated[
-        int | None,
-        Field(
-            gt=0,
-            le=10**12,
-            description="cap on tokens for the whole run, earlier sessions included; holds until another is named",
-        ),
+        TokenCap,
+        Field(description="cap on tokens for the whole run, earlier sessions included; holds until another is named"),
         OptionMetadata(*EVERYWHERE, value="N", more=f"{DEFAULT_MAX_TOKENS:,} unless named"),
     ] = None
     budget_usd: Annotated[

@@ -9,13 +9,11 @@ from enquete.memory.local import Delivery, LocalMemory, deliver
 from enquete.memory.recall import MemoryRecord, PreferenceShare, episodes, search, standings
 from enquete.nodes.run_list import survey
 from enquete.state.errors import RunNotFound, SettingsError
-from enquete.state.request import MOST_EPISODES, MemoryKind, RunRequest
+from enquete.state.request import DEFAULT_SYNC_PATIENCE_S, MOST_EPISODES, MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine
 from enquete.study.simulations import interviews_of
 
 __all__ = ["Delivery", "MemoryRecord", "PreferenceShare", "memory_preferences", "search_memory", "sync_memory"]
-
-PATIENCE_S = 3600.0
 
 
 def search_memory(
@@ -42,7 +40,7 @@ def sync_memory(
     sim_id: str | Path,
     *,
     memory: MemoryKind | None = None,
-    patience_s: float = PATIENCE_S,
+    patience_s: float = DEFAULT_SYNC_PATIENCE_S,
     root: str | None = None,
     out: str | None = None,
 ) -> Delivery:

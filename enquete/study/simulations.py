@@ -16,10 +16,12 @@ from enquete.simulations.population import load_population
 from enquete.state.regular_files import FileCache
 from enquete.state.settings import root_of
 
+UNREADABLE = ("damaged", "newer")
+
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One line of a list of runs. `status` is `damaged` or `newer` where the ledger cannot be read: see `note`."""
+    """One line of a list of runs. `status` is one of UNREADABLE where the ledger cannot be read: see `note`."""
 
     run_id: str
     status: str
@@ -28,6 +30,14 @@ class RunSummary:
     methods: tuple[str, ...]
     language: str
     resume_token: str
+
+    @property
+    def is_readable(self) -> bool:
+        return self.status not in UNREADABLE
+
+    @property
+    def can_go_on(self) -> bool:
+        return self.is_readable and self.status != "completed"
 
 
 def list_runs(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[RunSummary]:

@@ -19,14 +19,13 @@ from enquete.ledger.location import has_ledger
 from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest, some_of
 from enquete.state.channels import Event, EventRow, row_of
 from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
-from enquete.state.request import parse_request
+from enquete.state.request import DEFAULT_RUNS_AT_ONCE, parse_request
 from enquete.study.background import awaited, run_in_thread
 from enquete.study.run import Run
 from enquete.study.runs import current_run, load_run
 from enquete.study.simulations import RunSummary, list_runs
 from enquete.study.start import Start, choose_start, drive, start_of_resume
 
-MOST_RUNS = 4
 BEGUN_WITHIN_S = 10.0
 PAUSED_WITHIN_S = 10.0
 """So long a resume waits for the pause that was asked for just before it."""
@@ -104,7 +103,7 @@ class Task:
 class Tasks:
     """The runs that a server drives, under its root. One event loop."""
 
-    def __init__(self, sandbox: PathSandbox, *, most: int = MOST_RUNS):
+    def __init__(self, sandbox: PathSandbox, *, most: int = DEFAULT_RUNS_AT_ONCE):
         self._sandbox = sandbox
         self._most = most
         self._tasks: dict[Path, Task] = {}

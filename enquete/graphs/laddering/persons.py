@@ -32,6 +32,7 @@ from enquete.respondents.roles import RULE
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PersonInterviews, Port, RunSnapshot
+from enquete.state.request import TokenCap
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PERSON = INTERVIEWS, "interview.json", "person.json"
@@ -61,7 +62,7 @@ class Beginning(OfInterview):
         "", max_length=200, description="that chooses words and reads answers; the configured one unless named"
     )
     synthetic: bool = Field(False, description="rules word questions and read answers, no model: free")
-    budget_tokens: int | None = Field(None, gt=0, le=10**12, description="cap; the configured one unless named")
+    budget_tokens: TokenCap = Field(None, description="cap; the configured one unless named")
     confirm: bool = Field(False, description="begin although the estimate exceeds the budget")
 
 

@@ -38,7 +38,7 @@ from enquete.respondents.planted import uniform
 from enquete.state.asking import CallKey, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PairComparisons, Port, RunSnapshot
-from enquete.state.request import Rubric, RunRequest
+from enquete.state.request import Rubric, RunRequest, TokenCap
 from enquete.state.settings import Environment, resolve_machine
 from enquete.state.visible_text import warning
 
@@ -77,7 +77,7 @@ class AskingBoth(OfComparison):
         Literal["later", "model"], Field(description="model: it prefers at once; later: prefer or judge_pairs do")
     ] = "later"
     critic_model: Annotated[str, Field(max_length=200, description="that prefers; A's unless named")] = ""
-    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="cap of each respondent's run")] = None
+    budget_tokens: Annotated[TokenCap, Field(description="cap of each respondent's run")] = None
     confirm: Annotated[bool, Field(description="ask although the estimate exceeds the budget")] = False
 
 

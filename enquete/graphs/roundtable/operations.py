@@ -54,13 +54,12 @@ from enquete.respondents.person import as_shown
 from enquete.state.asking import Block, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, Port, RunSnapshot
-from enquete.state.request import NO_KEY
+from enquete.state.request import NO_KEY, Name, TokenCap
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PEOPLE = "roundtables", "roundtable.json", "participants.json"
 LISTED = 50
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-MOST_TOKENS = 10**12
 PAGE = 8000
 """Characters of an export that one reply holds."""
 MOST_CHARS = 10_000
@@ -125,8 +124,7 @@ class Cited(Counselled):
 
 class SynthesisArguments(Counselled):
     budget_tokens: Annotated[
-        int | None,
-        Field(gt=0, le=MOST_TOKENS, description="cap on tokens of the whole discussion; as before unless named"),
+        TokenCap, Field(description="cap on tokens of the whole discussion; as before unless named")
     ] = None
 
 
@@ -139,9 +137,7 @@ class Controlling(InTable):
         ),
     ]
     question: Annotated[str, Field(max_length=4000, description="of ask: all participants see it")] = ""
-    budget_tokens: Annotated[
-        int | None, Field(gt=0, le=MOST_TOKENS, description="cap on tokens; as before unless named")
-    ] = None
+    budget_tokens: Annotated[TokenCap, Field(description="cap on tokens; as before unless named")] = None
     confirm: Annotated[bool, Field(description="go on although the estimate exceeds the budget")] = False
 
 
@@ -150,8 +146,7 @@ class Exported(InTable):
     offset: Annotated[int, Field(ge=0, le=10**9, description="where the text that is returned begins")] = 0
 
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Cap = Annotated[int | None, Field(gt=0, le=MOST_TOKENS, description="cap on tokens; the configured one unless named")]
+Cap = Annotated[TokenCap, Field(description="cap on tokens; the configured one unless named")]
 Sure = Annotated[bool, Field(description="go on although the estimate exceeds the budget: it then pauses at the cap")]
 
 

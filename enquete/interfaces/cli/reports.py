@@ -13,6 +13,7 @@ import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.summary import Place, report_path, show
 from enquete.interfaces.cli.terminal import answer, say
+from enquete.state.data_formats import BOM
 from enquete.state.errors import RunNotFound, SettingsError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def export(
         typer.Option("--wide", help="Answers with a row an agent and a column an item, alone; both ways unless named."),
     ] = False,
     long: Annotated[bool, typer.Option("--long", help="Answers with a row an answer, alone.")] = False,
-    bom: Annotated[bool, typer.Option("--bom", help="CSV with the mark by which Excel knows UTF-8.")] = False,
+    bom: Annotated[bool, typer.Option("--bom", help=f"{BOM}.")] = False,
     figures: Annotated[
         Literal["svg", "png", "pdf"],
         typer.Option("--figures", help="Figures as files of this kind, too; svg is always written."),
@@ -113,12 +114,7 @@ def export(
         str,
         typer.Option(metavar="LANG", help="Language of report and figures, where it is not that of the interviews."),
     ] = "",
-    by: Annotated[
-        str,
-        typer.Option(
-            "--by", metavar="COLUMN", help="Persona column that agents are compared by; stakeholder types unless named."
-        ),
-    ] = "",
+    by: Annotated[str, o.option_of("by")] = "",
     as_json: o.Json = False,
 ) -> int:
     """Write a run's report, figures and data files again from its ledger, or its data in other formats; nobody is

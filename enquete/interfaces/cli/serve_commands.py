@@ -10,7 +10,7 @@ import webbrowser
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 from urllib.parse import quote
 
 import typer
@@ -18,14 +18,19 @@ import typer
 import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.terminal import remark, say
+from enquete.interfaces.parameters import HOST, MCP_PORT, PORT
 from enquete.state.errors import SettingsError
+from enquete.state.request import DEFAULT_RUNS_AT_ONCE
 
 if TYPE_CHECKING:
     from enquete.interfaces.server_state import ServerSettings
 
 NEEDED = ("fastapi", "uvicorn")
-MCP_PORT = 8765
 LOOK_S = 1.0
+AllowHost: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Another name by which clients reach the server; may be repeated."),
+]
 
 
 def serve(
@@ -33,21 +38,20 @@ def serve(
     host: Annotated[
         str,
         typer.Option(metavar="ADDRESS", help="Address to listen on; another than this machine's own needs a token."),
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes any free one.")] = 8642,
+    ] = HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes any free one.")] = PORT,
     token_file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="File with the token that clients must send (else ENQUETE_TOKEN)."),
     ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another name by which clients reach the server; may be repeated."),
-    ] = None,
+    allow_host: AllowHost = None,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="Web pages that may call it, as https://HOST[:PORT]; may be repeated."),
     ] = None,
-    most_runs: Annotated[int, typer.Option(min=1, max=64, help="Runs driven at once; a further one gets 429.")] = 4,
+    most_runs: Annotated[int, typer.Option(min=1, max=64, help="Runs driven at once; a further one gets 429.")] = (
+        DEFAULT_RUNS_AT_ONCE
+    ),
     watch: Annotated[
         str | None,
         typer.Option(
@@ -109,7 +113,7 @@ def view(
     sim: Annotated[str | None, typer.Argument(metavar="[SIM]", help="A simulation; all of them unless named.")] = None,
     run_id: o.RunId = None,
     root: o.Root = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the server; 0 takes any free one.")] = 8642,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the server; 0 takes any free one.")] = PORT,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it, or only say its address.")] = True,
 ) -> int:
     """Open the web page: start, watch and read studies in a browser (docs/interfaces.md).
@@ -130,7 +134,7 @@ def view(
     from enquete.interfaces.server_state import ServerSettings  # noqa: PLC0415 - needs the extra
 
     base, path = page_of(sim, run_id, root)
-    there = f"http://127.0.0.1:{port}"
+    there = f"http://{HOST}:{port}"
     if is_served(there, base):
         open_page(f"{there}{path}", browser)
         return 0
@@ -179,14 +183,9 @@ def mcp(
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp instead of stdio.")] = False,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Address for --http; any but this machine's own needs ENQUETE_TOKEN.")
-    ] = "127.0.0.1",
+    ] = HOST,
     port: Annotated[int, typer.Option(metavar="N", min=1, max=65535, help="Port for --http.")] = MCP_PORT,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-host", metavar="NAME", help="Name by which clients reach --http; may be given several times."
-        ),
-    ] = None,
+    allow_host: AllowHost = None,
 ) -> int:
     """Offer the interviews to a model, by the Model Context Protocol (docs/interfaces.md).
 

@@ -15,14 +15,13 @@ from enquete.interfaces.cli.summary import Place
 from enquete.interfaces.cli.terminal import answer, number, remark, result, say, table, tongue
 from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import EnqueteError, SettingsError, SimulationNotFound
-from enquete.state.request import MemorySearch, parsed
+from enquete.state.request import DEFAULT_SYNC_PATIENCE_S, MemorySearch, parsed
 from enquete.state.visible_text import warning
 
 if TYPE_CHECKING:
     from enquete.study.deletion import Deletion
     from enquete.study.simulations import RunSummary
 
-UNREADABLE = ("damaged", "newer")
 METHODS = ("methods", "methodologies", "instruments")
 TOPIC_CHARS, MOST_TYPES, MOST_KEPT = 40, 3, 20
 
@@ -108,7 +107,7 @@ def simulation_words(base: Path, sim_id: str) -> list[str]:
 
 def run_state(place: Place, known: RunSummary) -> str:
     """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed as if paused."""
-    if known.status in ("completed", *UNREADABLE):
+    if not known.can_go_on:
         return known.status
     from enquete.study.simulations import is_driven  # noqa: PLC0415 - not for --help
 
@@ -124,16 +123,15 @@ def list_runs(place: Place, as_json: bool) -> int:
         return answer(as_json, facts, [f"{say('no_runs')}; {say('next_run')}: {place.command('run')}"])
     head = [say(key) for key in ("runs", "status", "created", "methods", "language")]
     rows = [[r.run_id, say(run_state(place, r)), r.created_at[:19], ", ".join(r.methods), r.language] for r in runs]
-    notes = [f"\n{known.run_id}: {known.note}" for known in runs if known.status in UNREADABLE]
+    notes = [f"\n{known.run_id}: {known.note}" for known in runs if not known.is_readable]
     return answer(False, {}, [say("runs_of", sim=place.sim), *table(head, rows), *notes])
 
 
 def run_objects(runs: list[RunSummary]) -> list[dict[str, Any]]:
-    objects = [{**asdict(run), "methods": list(run.methods)} for run in runs]
-    for run in objects:
-        if run["status"] in ("completed", *UNREADABLE):
-            run["resume_token"] = None
-    return objects
+    return [
+        {**asdict(run), "methods": list(run.methods), "resume_token": run.resume_token if run.can_go_on else None}
+        for run in runs
+    ]
 
 
 def delete(
@@ -238,7 +236,7 @@ def sync(
     patience: Annotated[
         float,
         typer.Option(min=0, metavar="SECONDS", help="How long to wait in all for a graph that asks to be waited for."),
-    ] = 3600,
+    ] = DEFAULT_SYNC_PATIENCE_S,
     root: o.Root = None,
     out: o.Out = None,
     as_json: o.Json = False,

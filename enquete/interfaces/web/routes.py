@@ -19,7 +19,7 @@ from enquete.interfaces.views import GOING_ON, WORKBOOK, instrument_rows, run_ro
 from enquete.interfaces.web import models
 from enquete.interfaces.web.handlers import FRESH_S, RequestHandlers, read_memory, read_report, read_result, read_table
 from enquete.interfaces.web.models import KNOWN, RUN_ID, Envelope, RunId, StatusData, succeeded
-from enquete.state.data_formats import FileFormat, Layout
+from enquete.state.data_formats import BOM, FileFormat, Layout
 from enquete.state.errors import EnqueteError
 from enquete.state.methodology import Operation
 from enquete.state.request import DraftRequest, MemorySearch
@@ -46,7 +46,7 @@ DataFormat: TypeAlias = Annotated[FileFormat, Path(alias="format", description="
 DataLayout: TypeAlias = Annotated[
     Layout, Query(description="of answers: a row an answer (long), a row an agent and a column an item (wide), or both")
 ]
-Bom: TypeAlias = Annotated[bool, Query(description="CSV with the mark by which Excel knows UTF-8")]
+Bom: TypeAlias = Annotated[bool, Query(description=BOM)]
 TopicLanguage: TypeAlias = Annotated[str, Query(max_length=10, description="of topics")]
 
 Responses: TypeAlias = dict[int | str, dict[str, Any]]
