@@ -115,7 +115,13 @@ class ModelLimits(BaseModel):
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 SINGLE = BeforeValidator(lambda given: [given] if isinstance(given, str) else given)  # a name where a list is meant
 Names = Annotated[list[Name], SINGLE]
+ModelName = Annotated[str, Field(max_length=200)]
+Prose = Annotated[str, Field(max_length=20_000)]
+"""What somebody writes: an answer, a persona, a document."""
 TokenCap = Annotated[int | None, Field(gt=0, le=10**12)]
+Concurrency = Annotated[int, Field(ge=1, le=4096)]
+Patience = Annotated[float, Field(ge=0)]
+Fit = Literal["checked", "any"]
 
 
 def _baseline(given: str) -> str:
@@ -233,8 +239,8 @@ class RunRequest(BaseModel):
         OptionMetadata("cli", about="start", value="RUN"),
     ] = None
     model: Annotated[
-        str | None,
-        Field(max_length=200, description="model, as the server calls it"),
+        ModelName | None,
+        Field(description="model, as the server calls it"),
         OptionMetadata("cli", "http", about="study", value="NAME", more="else LLM_MODEL_NAME"),
     ] = None
     base_url: Annotated[
@@ -331,8 +337,8 @@ class RunRequest(BaseModel):
         OptionMetadata(*EVERYWHERE, about="study", more="docs/probes.md"),
     ] = False
     model_b: Annotated[
-        str | None,
-        Field(max_length=200, description="model of the second respondent; the first's unless named"),
+        ModelName | None,
+        Field(description="model of the second respondent; the first's unless named"),
         OptionMetadata(*EVERYWHERE, about="study", value="NAME"),
     ] = None
     temperature_b: Annotated[
@@ -341,10 +347,8 @@ class RunRequest(BaseModel):
         OptionMetadata(*EVERYWHERE, about="study"),
     ] = None
     critic_model: Annotated[
-        str | None,
-        Field(
-            max_length=200, description="model that grades and compares the answers of both; the first's unless named"
-        ),
+        ModelName | None,
+        Field(description="model that grades and compares the answers of both; the first's unless named"),
         OptionMetadata(*EVERYWHERE, about="study", value="NAME"),
     ] = None
     critic_rubric: Annotated[
@@ -393,7 +397,7 @@ class RunRequest(BaseModel):
         OptionMetadata("http", "mcp", about="start"),  # a terminal's --yes says more
     ] = False
     fit: Annotated[
-        Literal["checked", "any"] | None,
+        Fit | None,
         Field(
             description="any: ask although the questions are not about what the simulation is about, or in another "
             "language"
@@ -401,8 +405,8 @@ class RunRequest(BaseModel):
         OptionMetadata(*EVERYWHERE, about="start", more="else ENQUETE_FIT, else checked"),
     ] = None
     concurrency: Annotated[
-        int | None,
-        Field(ge=1, le=4096, description="requests in flight at once, process-wide"),
+        Concurrency | None,
+        Field(description="requests in flight at once, process-wide"),
         OptionMetadata("cli", value="N", more=f"{DEFAULT_CONCURRENCY} unless named"),
     ] = None
     limits: Annotated[
@@ -411,8 +415,8 @@ class RunRequest(BaseModel):
         OptionMetadata("cli", option="--limit", value="MODEL.KEY=VALUE"),
     ] = None
     patience_s: Annotated[
-        float | None,
-        Field(ge=0, description="how long the server may stay away before the run pauses"),
+        Patience | None,
+        Field(description="how long the server may stay away before the run pauses"),
         OptionMetadata("cli", option="--patience", value="SECONDS", more=f"{DEFAULT_PATIENCE_S:g} unless named"),
     ] = None
     cache: Annotated[

@@ -6,7 +6,7 @@ Arguments win over the environment, the environment over `.env`. `RunRequest` do
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -24,8 +24,11 @@ from enquete.state.request import (
     DEFAULT_PATIENCE_S,
     EXECUTORS,
     LOCAL,
+    Concurrency,
+    Fit,
     MemoryKind,
     ModelLimits,
+    Patience,
     RunRequest,
 )
 from enquete.state.store_address import StoreAddress
@@ -50,12 +53,12 @@ class Environment(BaseModel):
     memory: MemoryKind | None = Field(None, validation_alias="ENQUETE_MEMORY")
     root: str | None = Field(None, validation_alias="ENQUETE_ROOT")
     language: Spoken | None = Field(None, validation_alias="ENQUETE_LANGUAGE")
-    fit: Literal["checked", "any"] = Field("checked", validation_alias="ENQUETE_FIT")
+    fit: Fit = Field("checked", validation_alias="ENQUETE_FIT")
     max_tokens: int = Field(DEFAULT_MAX_TOKENS, gt=0, validation_alias="ENQUETE_MAX_TOKENS_PER_RUN")
-    concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=4096, validation_alias="ENQUETE_CONCURRENCY")
+    concurrency: Concurrency = Field(DEFAULT_CONCURRENCY, validation_alias="ENQUETE_CONCURRENCY")
     respondent: Literal["llm", "synthetic"] | None = Field(None, validation_alias="ENQUETE_RESPONDENT")
     limits: Json[dict[str, ModelLimits]] = Field({}, validation_alias="ENQUETE_LIMITS")
-    patience_s: float = Field(DEFAULT_PATIENCE_S, ge=0, validation_alias="ENQUETE_PATIENCE_S")
+    patience_s: Patience = Field(DEFAULT_PATIENCE_S, validation_alias="ENQUETE_PATIENCE_S")
     executor: str = Field(LOCAL, pattern=f"^({EXECUTORS})$", validation_alias="ENQUETE_EXECUTOR")
     cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
     cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
@@ -64,6 +67,13 @@ class Environment(BaseModel):
     prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
     store: StoreAddress | None = Field(None, validation_alias="ENQUETE_STORE")
     allow_network_drive: bool = Field(False, validation_alias="ENQUETE_ALLOW_NETWORK_DRIVE")
+
+    @classmethod
+    def variables(cls) -> Iterator[str]:
+        """Every name that is read, in the order declared."""
+        for info in cls.model_fields.values():
+            alias = info.validation_alias
+            yield from map(str, alias.choices if isinstance(alias, AliasChoices) else [alias])
 
     @classmethod
     def read(cls) -> Environment:

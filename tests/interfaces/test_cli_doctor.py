@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from enquete.interfaces.cli import doctor
-from tests.interfaces.conftest import SIM_ID, Command
+from enquete.state.settings import Environment
+from tests.interfaces.conftest import REPOSITORY, SIM_ID, Command
 from tests.support.model_server import ModelServer
 
 KEY = "sk-very-secret-123"
@@ -38,6 +39,10 @@ def test_settings_are_shown_with_their_origin_and_keys_are_not(
     assert "ENQUETE_LANGUAGE = de, from the environment" in said.out  # the environment beats .env
     assert KEY not in said.out + said.err
     assert "zep-secret" not in said.out + said.err
+    page = (REPOSITORY / "docs" / "deployment.md").read_text("utf-8")
+    for name in Environment.variables():
+        assert name in said.out
+        assert f"`{name}`" in page
 
 
 def test_a_server_that_answers_is_reachable_and_asked_for_no_more_than_its_models(

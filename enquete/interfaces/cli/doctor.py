@@ -69,11 +69,6 @@ LEAST_PYTHON = (3, 11)
 LEAST_SQLITE = (3, 37)  # STRICT tables
 PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-openai", "openai", "pydantic", "pandas",
             "scipy", "scikit-learn", "typer", "rich", "jinja2", "cmarkgfm")  # fmt: skip
-VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ZEP_API_URL",
-             "ENQUETE_MEMORY", "ENQUETE_ROOT", "ENQUETE_LANGUAGE",
-             "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
-             "ENQUETE_LIMITS", "ENQUETE_MODEL_SERVERS", "ENQUETE_EXECUTOR", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE",
-             "ENQUETE_CACHE_DIR", "ENQUETE_PRICES", "ENQUETE_STORE", "ENQUETE_ALLOW_NETWORK_DRIVE")  # fmt: skip
 
 Verdict = Literal["ok", "info", "missing"]
 
@@ -236,7 +231,7 @@ def _settings() -> Iterator[Check]:
     """What is set and where; an environment variable beats .env, an empty one counts as not set."""
     file = in_dotenv()
     unset = []
-    for name in VARIABLES:
+    for name in Environment.variables():
         where = _told("environment") if os.environ.get(name) else ".env" if file.get(name) else ""
         value = os.environ.get(name) or file.get(name) or ""
         if not where:
