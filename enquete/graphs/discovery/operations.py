@@ -21,6 +21,7 @@ from enquete.respondents.person import hand_in
 from enquete.state.asking import Language
 from enquete.state.errors import InputError, InstrumentError
 from enquete.state.methodology import Operation, PersonInterviews, Port, StoppedRun
+from enquete.state.request import ModelName, Prose
 from enquete.state.visible_text import authorship
 
 FOLDER, RESPONDENT = "projects", "respondent.json"
@@ -139,7 +140,7 @@ class Interviewee(BaseModel):
     kind: Literal["agent", "persona", "person"]
     name: Annotated[str, Field(min_length=1, max_length=200)]
     sim_id: str = Field("", max_length=200, description="of an agent: the simulation")
-    persona: str = Field("", max_length=20_000, description="of a persona: who they are, in prose")
+    persona: Prose = Field("", description="of a persona: who they are, in prose")
 
 
 class _Asked(BaseModel):
@@ -162,8 +163,8 @@ class InConversation(InProject):
 class Asking(InConversation):
     budget: Budget = QUESTIONS
     language: Language = Field("en", description="of the interview")
-    model: str = Field(
-        "", max_length=200, description="that answers, or asks and reads a person; the configured one unless named"
+    model: ModelName = Field(
+        "", description="that answers, or asks and reads a person; the configured one unless named"
     )
     synthetic: bool = Field(False, description="the synthetic respondent answers: free, for trying out")
 
@@ -183,7 +184,7 @@ class Progress(_Asked):
 
 
 class Answering(InConversation):
-    answer: str = Field(min_length=1, max_length=20_000, description="the person's own words")
+    answer: Prose = Field(min_length=1, description="the person's own words")
 
 
 class Querying(InProject):

@@ -32,7 +32,7 @@ from enquete.respondents.roles import RULE
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PersonInterviews, Port, RunSnapshot
-from enquete.state.request import TokenCap
+from enquete.state.request import ModelName, Prose, TokenCap
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PERSON = INTERVIEWS, "interview.json", "person.json"
@@ -58,16 +58,14 @@ class Beginning(OfInterview):
     )
     turns: int = Field(15, ge=1, le=60, description="questions at most")
     language: Spoken = Field("en", description="of the interview")
-    model: str = Field(
-        "", max_length=200, description="that chooses words and reads answers; the configured one unless named"
-    )
+    model: ModelName = Field("", description="that chooses words and reads answers; the configured one unless named")
     synthetic: bool = Field(False, description="rules word questions and read answers, no model: free")
     budget_tokens: TokenCap = Field(None, description="cap; the configured one unless named")
     confirm: bool = Field(False, description="begin although the estimate exceeds the budget")
 
 
 class Answered(OfInterview):
-    answer: str = Field(min_length=1, max_length=20_000, description="the person's own words")
+    answer: Prose = Field(min_length=1, description="the person's own words")
 
 
 class InterviewQuery(BaseModel):

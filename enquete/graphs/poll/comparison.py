@@ -38,7 +38,7 @@ from enquete.respondents.planted import uniform
 from enquete.state.asking import CallKey, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PairComparisons, Port, RunSnapshot
-from enquete.state.request import Rubric, RunRequest, TokenCap
+from enquete.state.request import ModelName, Prose, Rubric, RunRequest, TokenCap
 from enquete.state.settings import Environment, resolve_machine
 from enquete.state.visible_text import warning
 
@@ -67,16 +67,16 @@ class AskingBoth(OfComparison):
     name: Annotated[
         str, Field(max_length=200, description="of a free persona that answers in place of a simulation")
     ] = ""
-    persona: Annotated[str, Field(max_length=20_000, description="who that is, in prose")] = ""
+    persona: Annotated[Prose, Field(description="who that is, in prose")] = ""
     language: Annotated[Spoken, Field(description="of question and answers")] = "en"
-    model: Annotated[str, Field(max_length=200, description="A's; the configured one unless named")] = ""
-    model_b: Annotated[str, Field(max_length=200, description="B's; A's unless named")] = ""
+    model: Annotated[ModelName, Field(description="A's; the configured one unless named")] = ""
+    model_b: Annotated[ModelName, Field(description="B's; A's unless named")] = ""
     temperature_b: Annotated[float, Field(ge=0, le=2, description="B's")] = TEMPERATURE_B
     synthetic: Annotated[bool, Field(description="the built-in synthetic respondent answers as both: free")] = False
     judged_by: Annotated[
         Literal["later", "model"], Field(description="model: it prefers at once; later: prefer or judge_pairs do")
     ] = "later"
-    critic_model: Annotated[str, Field(max_length=200, description="that prefers; A's unless named")] = ""
+    critic_model: Annotated[ModelName, Field(description="that prefers; A's unless named")] = ""
     budget_tokens: Annotated[TokenCap, Field(description="cap of each respondent's run")] = None
     confirm: Annotated[bool, Field(description="ask although the estimate exceeds the budget")] = False
 
@@ -86,9 +86,9 @@ class Offering(OfComparison):
         str, Field(min_length=1, max_length=200, description="the same for both respondents' answers")
     ]
     side: Annotated[Literal["a", "b"], Field(description="whose answer it is")]
-    answer: Annotated[str, Field(min_length=1, max_length=20_000, description="its words")]
+    answer: Annotated[Prose, Field(min_length=1, description="its words")]
     question: Annotated[str, Field(max_length=2000, description="what was asked")] = ""
-    persona: Annotated[str, Field(max_length=20_000, description="of who was asked")] = ""
+    persona: Annotated[Prose, Field(description="of who was asked")] = ""
 
 
 class Preferring(OfComparison):
@@ -101,9 +101,7 @@ class Preferring(OfComparison):
 
 
 class Judging(OfComparison):
-    critic_model: Annotated[str, Field(max_length=200, description="that prefers; the configured one unless named")] = (
-        ""
-    )
+    critic_model: Annotated[ModelName, Field(description="that prefers; the configured one unless named")] = ""
     synthetic: Annotated[bool, Field(description="the built-in stand-in prefers: free")] = False
     rubric: Annotated[Rubric, Field(description="the criterion")] = "realistic"
 

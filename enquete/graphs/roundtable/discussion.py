@@ -24,6 +24,7 @@ from enquete.respondents.person import persons_named
 from enquete.state.asking import Participant, ServedModel
 from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
+from enquete.state.request import ModelName, Prose
 
 # --- Whose model speaks in a seat: the run's, or one that the seat names, with those that stand by where it cannot be
 # had.
@@ -41,7 +42,7 @@ class SeatModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    model: Annotated[str, Field(max_length=200, description="as its server calls it", exclude_if=_unsaid)] = ""
+    model: Annotated[ModelName, Field(description="as its server calls it", exclude_if=_unsaid)] = ""
     base_url: Annotated[
         str,
         Field(
@@ -351,7 +352,7 @@ class Document(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: Annotated[str, Field(min_length=1, max_length=200)]
-    text: Annotated[str, Field(min_length=1, max_length=20_000)]
+    text: Annotated[Prose, Field(min_length=1)]
 
 
 MOST_DOCUMENTS = 10

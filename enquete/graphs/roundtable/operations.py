@@ -54,7 +54,7 @@ from enquete.respondents.person import as_shown
 from enquete.state.asking import Block, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, Port, RunSnapshot
-from enquete.state.request import NO_KEY, Name, TokenCap
+from enquete.state.request import NO_KEY, ModelName, Name, Prose, TokenCap
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PEOPLE = "roundtables", "roundtable.json", "participants.json"
@@ -154,7 +154,7 @@ class Guest(Seat):
     """Somebody who is no agent of a simulation: a free persona, a person (named in `people`, too), or a model that
     takes part as itself, without a persona."""
 
-    persona: Annotated[str, Field(max_length=20_000, description="who they are, in prose")] = ""
+    persona: Annotated[Prose, Field(description="who they are, in prose")] = ""
     type: Annotated[str, Field(max_length=200, description="stakeholder type")] = "guest"
 
 
@@ -225,9 +225,8 @@ class Starting(InTable):
     ] = False
     language: Annotated[Spoken, Field(description="of the discussion")] = "en"
     model: Annotated[
-        str,
+        ModelName,
         Field(
-            max_length=200,
             description="that answers for seats without one; the configured one unless named, or where all seats name "
             "one, the first's",
         ),
