@@ -19,10 +19,10 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from enquete.state.asking import Spoken
+from enquete.state.request import CHOSEN_ID
 
 LANGUAGES: tuple[Spoken, ...] = get_args(Spoken)
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -105,7 +105,7 @@ def identifier(kind: str, *, used_as: str | None = None) -> Callable[[str], str]
     """
 
     def check(value: str) -> str:
-        if not _ID.fullmatch(value):
+        if not re.fullmatch(CHOSEN_ID, value):
             raise wrong(
                 f"{shown(value)} is no {kind} id; use letters a-z, digits and _ - . "
                 "(first a letter or digit, at most 64 characters)"

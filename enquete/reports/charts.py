@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
 import altair as alt
@@ -40,6 +40,7 @@ from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Row, Table, View
 from enquete.reports.markdown import MISSING, number
 from enquete.reports.views import Results, chosen_rows, dictionaries
+from enquete.state.data_formats import FigureFormat
 from enquete.state.errors import InputError
 from enquete.state.visible_text import visible
 
@@ -200,7 +201,6 @@ Spec: TypeAlias = dict[str, Any]
 Drawn: TypeAlias = alt.TopLevelMixin
 Href: TypeAlias = Callable[[str], str | None]
 """Where a reference to answers (`answers`) leads in a page; None for nowhere."""
-Kind: TypeAlias = Literal["svg", "png", "pdf"]
 
 BEHIND = {
     "item": "item_id", "phase": "phase", "round": "round", "value": "value", "group": "stakeholder_type",
@@ -661,7 +661,7 @@ def chosen(name: str, pictures: Sequence[Picture]) -> Picture:
     raise InputError(f"figure {name!r}: there is none; there are {names}")
 
 
-def written(folder: Path, pictures: Sequence[Picture], kind: Kind = "svg") -> list[Path]:
+def written(folder: Path, pictures: Sequence[Picture], kind: FigureFormat = "svg") -> list[Path]:
     """figures/<methodology>-<name>.<kind> of all; earlier ones that are no longer drawn are taken away."""
     into = folder / FOLDER
     into.mkdir(parents=True, exist_ok=True)

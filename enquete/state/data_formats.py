@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 FileFormat = Literal["csv", "parquet", "sav", "xlsx"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+FigureFormat = Literal["svg", "png", "pdf"]
 Layout = Literal["both", "long", "wide"]
 """A row an answer, a row an agent, or both."""
 BOM = "CSV with the mark by which Excel knows UTF-8"

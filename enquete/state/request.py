@@ -34,6 +34,11 @@ NO_KEY = "-"
 Phase = Literal["T0", "T1"]
 MemoryKind = Literal["local", "zep-cloud", "zep"]
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+CHOSEN_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+"""What callers call something of their own: an item, a project, a table."""
+RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"
+TOKEN = r"^run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?$"
+"""A resume token; a run_id will do."""
 Place = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, PurePath) else given)]
 """A path, which Python callers may give as a `Path`."""
 
@@ -125,7 +130,7 @@ Fit = Literal["checked", "any"]
 
 
 def _baseline(given: str) -> str:
-    if not re.fullmatch(r"auto|reconstructed|run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?", given):
+    if given not in ("auto", "reconstructed") and not re.fullmatch(TOKEN, given):
         raise ValueError(f"{given!r} is not taken; write auto, reconstructed or the run_id of an earlier run")
     return given
 

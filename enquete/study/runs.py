@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from enquete.ledger.backup import require_sound
 from enquete.ledger.canonical import latest, mend_latest
@@ -19,6 +19,7 @@ from enquete.simulations.locate import locate
 from enquete.simulations.population import Population
 from enquete.simulations.population import load_population as read_population
 from enquete.state.complaints import shown as named
+from enquete.state.data_formats import FigureFormat
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.settings import root_of
 from enquete.study.run import Run
@@ -78,7 +79,7 @@ def export(
     *,
     root: str | None = None,
     out: str | None = None,
-    figures: Literal["svg", "png", "pdf"] = "svg",
+    figures: FigureFormat = "svg",
     language: str = "",
     by: str = "",
 ) -> Path:

@@ -19,7 +19,7 @@ from enquete.ledger.location import has_ledger
 from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest, some_of
 from enquete.state.channels import Event, EventRow, row_of
 from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
-from enquete.state.request import DEFAULT_RUNS_AT_ONCE, parse_request
+from enquete.state.request import DEFAULT_RUNS_AT_ONCE, TOKEN, parse_request
 from enquete.study.background import awaited, run_in_thread
 from enquete.study.run import Run
 from enquete.study.runs import current_run, load_run
@@ -204,7 +204,6 @@ def _looked_at(work: asyncio.Task[Run]) -> None:
 LONGEST_SHOWN = 100
 SHELF = "instruments"
 """Below the root: files of the operator's own that clients may name (docs/security.md)."""
-_TOKEN = re.compile(r"run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?")
 
 
 class OutsideRoot(InputError):
@@ -291,17 +290,17 @@ class PathSandbox:
     def _named(self, sim_id: str, run_id: str) -> Run:
         """One that is there is found without reading all the others: a status is asked for again and again."""
         folder = self.simulation(sim_id) / "interviews" / "runs" / run_id
-        if _TOKEN.fullmatch(run_id) and has_ledger(folder):
+        if re.fullmatch(TOKEN, run_id) and has_ledger(folder):
             return Run(folder, shown=True)
         known = [run.run_id for run in self.runs(sim_id)]
-        if not _TOKEN.fullmatch(run_id) or run_id.partition(".")[0] not in known:
+        if not re.fullmatch(TOKEN, run_id) or run_id.partition(".")[0] not in known:
             listed = ", ".join(known[-MOST_LISTED:]) or "none"
             raise RunNotFound(f"no run {run_id[:LONGEST_SHOWN]!r} of {sim_id}; its latest runs: {listed}")
         return load_run(sim_id, run_id, root=str(self.root))
 
     def require_token(self, token: str) -> str:
         """A run_id or resume token; nothing else may be looked for. Raises RunNotFound."""
-        if not _TOKEN.fullmatch(token):
+        if not re.fullmatch(TOKEN, token):
             why = "is no resume token: it begins with run_ and is given by a run"
             raise RunNotFound(f"{token[:LONGEST_SHOWN]!r} {why}")
         return token

@@ -21,7 +21,7 @@ from enquete.respondents.person import hand_in
 from enquete.state.asking import Language
 from enquete.state.errors import InputError, InstrumentError
 from enquete.state.methodology import Operation, PersonInterviews, Port, StoppedRun
-from enquete.state.request import ModelName, Prose
+from enquete.state.request import CHOSEN_ID, ModelName, Prose
 from enquete.state.visible_text import authorship
 
 FOLDER, RESPONDENT = "projects", "respondent.json"
@@ -124,9 +124,8 @@ class AddedSchemas(NamedRecords[AddedSchema]):
 
 FILES = (".yaml", *ENDINGS)
 QUESTIONS = 10
-ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
-Id = Annotated[str, Field(pattern=ID)]
+Id = Annotated[str, Field(pattern=CHOSEN_ID)]
 Ds = Annotated[str, Field(min_length=1, max_length=200, description="as list_discovery_schemas names it")]
 Budget = Annotated[int, Field(ge=1, le=100, description="questions that this call may ask")]
 
@@ -178,8 +177,8 @@ class Conducting(Asking):
 
 
 class Progress(_Asked):
-    project_id: str = Field("", pattern=rf"^$|{ID}", description="all of them unless named")
-    conversation_id: str = Field("", pattern=rf"^$|{ID}", description="one of its conversations")
+    project_id: str = Field("", pattern=rf"^$|{CHOSEN_ID}", description="all of them unless named")
+    conversation_id: str = Field("", pattern=rf"^$|{CHOSEN_ID}", description="one of its conversations")
     ds_id: str = Field("", max_length=200, description="and the schema that it is on")
 
 
@@ -193,7 +192,7 @@ class Querying(InProject):
 
 
 class Schemas(_Asked):
-    project_id: str = Field("", pattern=rf"^$|{ID}", description="whose state is shown, too")
+    project_id: str = Field("", pattern=rf"^$|{CHOSEN_ID}", description="whose state is shown, too")
 
 
 class Adding(_Asked):

@@ -41,6 +41,7 @@ from enquete.simulations.locate import by_id, is_plain
 from enquete.state.errors import InputError, InstrumentError
 from enquete.state.methodology import Operation, Port
 from enquete.state.regular_files import read_regular
+from enquete.state.request import RUN_ID
 from enquete.state.visible_text import as_cell, authorship
 
 Rows = Iterable[Row]
@@ -348,9 +349,7 @@ class OfRun(BaseModel):
         max_length=1000,
         description="the simulation, or the interview with a person; a folder where files may be named",
     )
-    run_id: str = Field(
-        "", pattern=r"^(run_[0-9A-Za-z_]{1,64})?$", description="the run; the latest with interviews unless named"
-    )
+    run_id: str = Field("", pattern=rf"^$|{RUN_ID}", description="the run; the latest with interviews unless named")
     recoded: bool = Field(False, description="by the edited codebook, once it was applied")
 
 

@@ -32,11 +32,10 @@ from enquete.respondents.roles import RULE
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PersonInterviews, Port, RunSnapshot
-from enquete.state.request import ModelName, Prose, TokenCap
+from enquete.state.request import CHOSEN_ID, ModelName, Prose, TokenCap
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PERSON = INTERVIEWS, "interview.json", "person.json"
-ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 LISTED = 100
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
@@ -45,7 +44,7 @@ LISTED = 100
 class OfInterview(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    interview_id: str = Field(pattern=ID, description="chosen by you when it is begun")
+    interview_id: str = Field(pattern=CHOSEN_ID, description="chosen by you when it is begun")
 
 
 class Beginning(OfInterview):
@@ -71,7 +70,7 @@ class Answered(OfInterview):
 class InterviewQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    interview_id: str = Field("", pattern=rf"^$|{ID}", description="all of them unless named")
+    interview_id: str = Field("", pattern=rf"^$|{CHOSEN_ID}", description="all of them unless named")
 
 
 # --- on disk ----------------------------------------------------------------------------------------------------------

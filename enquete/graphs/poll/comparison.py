@@ -38,12 +38,11 @@ from enquete.respondents.planted import uniform
 from enquete.state.asking import CallKey, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PairComparisons, Port, RunSnapshot
-from enquete.state.request import ModelName, Prose, Rubric, RunRequest, TokenCap
+from enquete.state.request import CHOSEN_ID, ModelName, Prose, Rubric, RunRequest, TokenCap
 from enquete.state.settings import Environment, resolve_machine
 from enquete.state.visible_text import warning
 
 FOLDER, FILE, PEOPLE, CRITIC_FOLDER = "comparisons", "comparison.json", "participants.json", "critic"
-ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 PERSON = "person"
 METHOD, QUESTION = __package__.rpartition(".")[2], "question"
 TEMPERATURE_B = 0.5
@@ -56,7 +55,7 @@ class OfComparison(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     comparison_id: Annotated[
-        str, Field(pattern=ID, description="chosen by you; its questions and verdicts are kept together")
+        str, Field(pattern=CHOSEN_ID, description="chosen by you; its questions and verdicts are kept together")
     ]
 
 
@@ -109,7 +108,7 @@ class Judging(OfComparison):
 class ComparisonQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    comparison_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
+    comparison_id: Annotated[str, Field(pattern=rf"^$|{CHOSEN_ID}", description="all of them unless named")] = ""
 
 
 # --- on disk ----------------------------------------------------------------------------------------------------------

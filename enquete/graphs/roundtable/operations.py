@@ -54,12 +54,11 @@ from enquete.respondents.person import as_shown
 from enquete.state.asking import Block, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, Port, RunSnapshot
-from enquete.state.request import NO_KEY, ModelName, Name, Prose, TokenCap
+from enquete.state.request import CHOSEN_ID, NO_KEY, ModelName, Name, Prose, TokenCap
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PEOPLE = "roundtables", "roundtable.json", "participants.json"
 LISTED = 50
-ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 PAGE = 8000
 """Characters of an export that one reply holds."""
 MOST_CHARS = 10_000
@@ -93,7 +92,7 @@ NEXT: Mapping[str, str] = {
 class InTable(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    roundtable_id: Annotated[str, Field(pattern=ID, description="chosen by you with start_roundtable")]
+    roundtable_id: Annotated[str, Field(pattern=CHOSEN_ID, description="chosen by you with start_roundtable")]
 
 
 class Counselled(InTable):

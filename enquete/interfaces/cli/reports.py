@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.summary import Place, report_path, show
 from enquete.interfaces.cli.terminal import answer, say
-from enquete.state.data_formats import BOM
+from enquete.state.data_formats import BOM, FigureFormat
 from enquete.state.errors import RunNotFound, SettingsError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def export(
     long: Annotated[bool, typer.Option("--long", help="Answers with a row an answer, alone.")] = False,
     bom: Annotated[bool, typer.Option("--bom", help=f"{BOM}.")] = False,
     figures: Annotated[
-        Literal["svg", "png", "pdf"],
+        FigureFormat,
         typer.Option("--figures", help="Figures as files of this kind, too; svg is always written."),
     ] = "svg",
     language: Annotated[

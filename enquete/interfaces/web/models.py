@@ -19,7 +19,7 @@ from enquete.interfaces.views import Episode, InstrumentRow, RunBudget, RunProgr
 from enquete.reports.context import Found
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.local_weights import LOCAL
-from enquete.state.request import Name, RunRequest, fields_about
+from enquete.state.request import RUN_ID, TOKEN, Name, RunRequest, fields_about
 
 T = TypeVar("T")
 
@@ -228,9 +228,6 @@ def _rows(findings: Found, table: str, has: str) -> list[Mapping[str, Any]]:
 
 # --- What clients may send and what they get. Nothing here can name a file, a folder or a model server
 
-
-RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"
-TOKEN = r"^run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?$"
 
 RunId = Annotated[str, Field(pattern=RUN_ID, examples=["run_20261121T203000_a1b2c3"])]
 

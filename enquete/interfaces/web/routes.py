@@ -18,11 +18,11 @@ from enquete.interfaces.server_state import mark_of
 from enquete.interfaces.views import GOING_ON, WORKBOOK, instrument_rows, run_rows, simulation_rows
 from enquete.interfaces.web import models
 from enquete.interfaces.web.handlers import FRESH_S, RequestHandlers, read_memory, read_report, read_result, read_table
-from enquete.interfaces.web.models import KNOWN, RUN_ID, Envelope, RunId, StatusData, succeeded
+from enquete.interfaces.web.models import KNOWN, Envelope, RunId, StatusData, succeeded
 from enquete.state.data_formats import BOM, FileFormat, Layout
 from enquete.state.errors import EnqueteError
 from enquete.state.methodology import Operation
-from enquete.state.request import DraftRequest, MemorySearch
+from enquete.state.request import RUN_ID, DraftRequest, MemorySearch
 from enquete.study.background import run_in_thread
 from enquete.study.drafts import DraftsData, draft_on_server
 from enquete.study.method_operations import operations
