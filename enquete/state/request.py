@@ -28,6 +28,9 @@ MOST_EPISODES = 100
 SHIPPED = "shipped"
 """In place of a file: the pack's instrument, not the earlier run's own in a re-run. Also the `source` of one asked."""
 
+FRESH = "walk through the whole run again; what is answered is not asked again"
+"""The one argument of going on with a run that no request has."""
+
 NO_KEY = "-"
 """In place of the variable of a key: the server gets the key that ENQUETE_MODEL_SERVERS names for it, or none."""
 
@@ -121,6 +124,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 SINGLE = BeforeValidator(lambda given: [given] if isinstance(given, str) else given)  # a name where a list is meant
 Names = Annotated[list[Name], SINGLE]
 ModelName = Annotated[str, Field(max_length=200)]
+FallbackModel = Annotated[str, Field(description="model asked when that one fails")]
 Prose = Annotated[str, Field(max_length=20_000)]
 """What somebody writes: an answer, a persona, a document."""
 TokenCap = Annotated[int | None, Field(gt=0, le=10**12)]

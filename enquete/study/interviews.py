@@ -22,7 +22,7 @@ from enquete.nodes.planning import of_two_waves
 from enquete.nodes.run_session import Progress
 from enquete.simulations.locate import completion, is_simulation, locate
 from enquete.state.errors import SettingsError
-from enquete.state.request import RunRequest, fields_about, parse_request
+from enquete.state.request import FRESH, RunRequest, fields_about, parse_request
 from enquete.state.settings import root_of
 from enquete.study.arguments import Arguments, AskedOn
 from enquete.study.background import awaited, wait
@@ -32,8 +32,6 @@ from enquete.study.simulations import list_runs
 from enquete.study.start import RESUME_ARGUMENTS, Start, choose_start, drive, foresee, start_of_resume
 
 F = TypeVar("F", bound=Callable[..., Any])
-MORE = {"fresh": "walk through the whole run again; what is answered is not asked again"}
-"""What is said of going on alone, and is no field of a request."""
 
 
 def with_arguments(fields: Iterable[str]) -> Callable[[F], F]:
@@ -41,7 +39,9 @@ def with_arguments(fields: Iterable[str]) -> Callable[[F], F]:
 
     def with_meanings(function: F) -> F:
         if function.__doc__:
-            meanings = {name: MORE.get(name) or RunRequest.model_fields[name].description for name in fields}
+            meanings = {
+                name: FRESH if name == "fresh" else RunRequest.model_fields[name].description for name in fields
+            }
             lines = "\n".join(f"    {name}: {meaning}" for name, meaning in meanings.items())
             head = f"{inspect.cleandoc(function.__doc__)}\n\nArguments, all by name and none needed:"
             function.__doc__ = f"{head}\n{lines}\n"

@@ -8,10 +8,10 @@ from enquete.memory.graph import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
 from enquete.memory.recall import MemoryRecord, PreferenceShare, episodes, search, standings
 from enquete.nodes.run_list import survey
-from enquete.state.errors import RunNotFound, SettingsError
+from enquete.state.errors import SettingsError
 from enquete.state.request import DEFAULT_SYNC_PATIENCE_S, MOST_EPISODES, MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine
-from enquete.study.simulations import interviews_of
+from enquete.study.simulations import interviews_of, nobody_interviewed
 
 __all__ = ["Delivery", "MemoryRecord", "PreferenceShare", "memory_preferences", "search_memory", "sync_memory"]
 
@@ -32,7 +32,7 @@ def search_memory(
     """
     interviews = interviews_of(str(sim_id), root, out)
     if not (interviews / "runs").is_dir():
-        raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
+        raise nobody_interviewed(sim_id, interviews)
     return search(episodes(interviews), query, agent=agent, limit=max(0, min(limit, MOST_EPISODES)))
 
 
@@ -53,7 +53,7 @@ def sync_memory(
     interviews = interviews_of(str(sim_id), root, out)
     runs = survey(interviews).runs
     if not runs:
-        raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
+        raise nobody_interviewed(sim_id, interviews)
     kind = memory or next((run.record.memory for run in reversed(runs) if run.record.memory != "local"), None)
     kind = kind or environment.memory or "local"
     last = runs[-1]

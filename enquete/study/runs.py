@@ -20,10 +20,10 @@ from enquete.simulations.population import Population
 from enquete.simulations.population import load_population as read_population
 from enquete.state.complaints import shown as named
 from enquete.state.data_formats import FigureFormat
-from enquete.state.errors import RunNotFound, SettingsError
+from enquete.state.errors import SettingsError
 from enquete.state.settings import root_of
 from enquete.study.run import Run
-from enquete.study.simulations import interviews_of
+from enquete.study.simulations import interviews_of, nobody_interviewed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def _canonical(sim_id: str, interviews: Path, stored: Survey) -> StoredRun:
     chosen = runs.get(canonical) or (stored.runs[-1] if stored.runs else None)
     stored.require_readable(chosen, canonical)
     if chosen is None:
-        raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
+        raise nobody_interviewed(sim_id, interviews)
     return chosen
 
 

@@ -13,10 +13,15 @@ from enquete.ledger.folders import StoredRun, find_run, is_held
 from enquete.nodes.run_list import UnreadableRun, own_folder, survey
 from enquete.simulations.locate import completion, is_simulation, locate
 from enquete.simulations.population import load_population
+from enquete.state.errors import RunNotFound
 from enquete.state.regular_files import FileCache
 from enquete.state.settings import root_of
 
 UNREADABLE = ("damaged", "newer")
+
+
+def nobody_interviewed(sim_id: str | Path, interviews: Path) -> RunNotFound:
+    return RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
 
 
 @dataclass(frozen=True)

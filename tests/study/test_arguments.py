@@ -82,7 +82,7 @@ def written() -> str:
         for name, info in RunRequest.model_fields.items()
     }
     fields["root"] = ("str | Path | None", fields["root"][1])
-    fresh = ("bool", "walk through the whole run again; what is answered is not asked again")
+    fresh = ("bool", request.FRESH)
     driving = {name: fields[name] for name in start.RESUME_ARGUMENTS if name not in ("sim", "fresh")}
     begin = {name: told for name, told in fields.items() if name not in ("sim", *driving)}
     return (

@@ -30,6 +30,7 @@ from enquete.instruments.load import load_shipped, require_language
 from enquete.nodes.conversations import Asked, Conversation, Turn, dialogue, turn_block
 from enquete.state.asking import Block, Language
 from enquete.state.interview_context import InterviewContext
+from enquete.state.request import FallbackModel
 
 Worker = Literal["model", "rule"]
 
@@ -67,9 +68,9 @@ class DiscoverySettings(BaseModel):
     asks: Worker = Field("model", description="who words the questions: a model, or the rule alone")
     reads: Worker = Field("model", description="who reads the answers: a model, or the rule alone")
     question_model: str = Field("", description="model that words questions; the main arm's unless named")
-    question_fallback: str = Field("", description="model asked when that one fails")
+    question_fallback: FallbackModel = ""
     interpret_model: str = Field("", description="model that reads answers; the main arm's unless named")
-    interpret_fallback: str = Field("", description="model asked when that one fails")
+    interpret_fallback: FallbackModel = ""
     current: dict[str, Any] = Field({}, description="what is known already: a record of this schema")
     earlier: list[EarlierTurn] = Field([], max_length=MOST_QUESTIONS, description="turns of the conversation before")
     read: DiscoverySchema | None = Field(None, description="filled when the settings are read: the schema as it was")

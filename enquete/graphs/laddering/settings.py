@@ -41,6 +41,7 @@ from enquete.respondents.person import persons_named
 from enquete.simulations.discourse import stems_of
 from enquete.state.asking import Language, Participant, Spoken
 from enquete.state.errors import InstrumentError
+from enquete.state.request import FallbackModel
 
 # --- the concept: what is asked about ---------------------------------------------------------------------------------
 
@@ -463,11 +464,11 @@ class LadderingSettings(BaseModel):
         "words",
     )
     extraction_model: str = Field("", description="model that reads answers; the main arm's unless named")
-    extraction_fallback: str = Field("", description="model asked when that one fails")
+    extraction_fallback: FallbackModel = ""
     signals_model: str = Field("", description="model that judges answers; the main arm's unless named")
-    signals_fallback: str = Field("", description="model asked when that one fails")
+    signals_fallback: FallbackModel = ""
     questions_model: str = Field("", description="model that words questions; the main arm's unless named")
-    questions_fallback: str = Field("", description="model asked when that one fails")
+    questions_fallback: FallbackModel = ""
     people: str = Field(
         "", exclude_if=_is_empty, description="who answers for themselves, in forms: names or ids, 'Ada; Ben'"
     )

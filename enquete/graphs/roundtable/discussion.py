@@ -24,7 +24,7 @@ from enquete.respondents.person import persons_named
 from enquete.state.asking import Participant, ServedModel
 from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
-from enquete.state.request import ModelName, Prose
+from enquete.state.request import FallbackModel, ModelName, Prose
 
 # --- Whose model speaks in a seat: the run's, or one that the seat names, with those that stand by where it cannot be
 # had.
@@ -438,9 +438,9 @@ class RoundtableSettings(BaseModel):
         Cast, Field(description="how synthetic participants stand: what is planted in them, where no model answers")
     ] = "mixed"
     summary_model: Annotated[str, Field(description="model that sums up; the main arm's unless named")] = ""
-    summary_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    summary_fallback: FallbackModel = ""
     analyse_model: Annotated[str, Field(description="model that reads agreement; the main arm's unless named")] = ""
-    analyse_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    analyse_fallback: FallbackModel = ""
     group_model: Annotated[
         str,
         Field(
@@ -448,9 +448,7 @@ class RoundtableSettings(BaseModel):
             exclude_if=lambda name: not name,
         ),
     ] = ""
-    group_fallback: Annotated[
-        str, Field(description="model asked when that one fails", exclude_if=lambda name: not name)
-    ] = ""
+    group_fallback: Annotated[FallbackModel, Field(exclude_if=lambda name: not name)] = ""
     layers: Annotated[
         RoundtableLayers | None, Field(description="filled when the settings are read: the files as they were")
     ] = None

@@ -38,6 +38,7 @@ from enquete.interfaces.cli.terminal import (
 from enquete.interfaces.parameters import with_parameters
 from enquete.state.channels import Event, EventRow, row_of
 from enquete.state.errors import SettingsError
+from enquete.state.request import FRESH
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -103,9 +104,7 @@ def resume(
     sim: Annotated[
         str | None, typer.Option("--sim", metavar="SIM", help="Where the run of a token is, if not under --root.")
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Walk through the whole run again; what is answered is not asked again.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help=f"{FRESH[0].upper()}{FRESH[1:]}.")] = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
     **typed: Any,
