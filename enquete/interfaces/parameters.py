@@ -16,6 +16,9 @@ from enquete.state.request import FileName, RunRequest
 
 HOST, PORT, MCP_PORT = "127.0.0.1", 8642, 8765
 """Where servers listen unless told otherwise."""
+CURRENT_RUN = "else the latest unfinished run, else the canonical one"
+COUNTING_RUN = "else the canonical run, else the latest that has any"
+"""Which run is meant where none is named: to see how far it is; to read what it found."""
 ShelvedName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_-]{0,99}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 """NAME, or FOLDER/NAME for one of a folder in it."""
 CLIENT_KINDS: Mapping[str, Any] = {

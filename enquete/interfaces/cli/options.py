@@ -89,9 +89,7 @@ def _metavar(annotation: Any) -> str:
     return {int: "N", float: "NUMBER", str: "TEXT", list: "A,B"}.get(get_origin(kind) or kind, "JSON")
 
 
-Sim: TypeAlias = Annotated[
-    str, typer.Argument(metavar="SIM", help="sim_id under --root, or the path of a simulation folder or personas file.")
-]
+Sim: TypeAlias = Annotated[str, typer.Argument(metavar="SIM", help=f"{RunRequest.model_fields['sim'].description}.")]
 Root: TypeAlias = Annotated[str | None, option_of("root")]
 Out: TypeAlias = Annotated[str | None, option_of("out")]
 Store: TypeAlias = Annotated[str | None, option_of("store")]

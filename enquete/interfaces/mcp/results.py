@@ -19,7 +19,7 @@ from enquete.interfaces.mcp.shapes import CALLER, Entry, SectionOf, answer
 from enquete.interfaces.mcp.tools import ABOUT_A_RUN, SYNTHETIC, Ctx, ServerState, SimId, cut, explain_errors, uri
 
 from enquete.interfaces.mcp.tools import estimate_state, estimate_text  # isort: skip
-from enquete.interfaces.parameters import sent, taken, with_parameters
+from enquete.interfaces.parameters import COUNTING_RUN, sent, taken, with_parameters
 from enquete.interfaces.views import Episode, findings_of, instrument_rows, report_of, search_episodes, simulation_row
 from enquete.simulations.locate import KnownSimulation
 from enquete.state.asking import Spoken
@@ -170,9 +170,7 @@ LONGEST_EPISODE = 250
 MOST_TYPES, TOPIC_CHARS = 8, 200
 """Of a simulation in the list."""
 
-RunIdArgument: TypeAlias = Annotated[
-    str | None, Field(description="run_id or resume token; else the canonical run, else the latest")
-]
+RunIdArgument: TypeAlias = Annotated[str | None, Field(description=f"run_id or resume token; {COUNTING_RUN}")]
 FormatsArgument: TypeAlias = Annotated[
     list[FileFormat],
     Field(description="also write the data so: sav (SPSS) and xlsx for people, parquet and csv for programs"),

@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 
 from enquete.interfaces.cli.terminal import short
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState, answer, leading_findings
-from enquete.interfaces.parameters import client_parameter, sent, taken, with_parameters
+from enquete.interfaces.parameters import CURRENT_RUN, client_parameter, sent, taken, with_parameters
 from enquete.interfaces.server_state import Mask, advice
 from enquete.interfaces.views import GOING_ON, Stage, StatusWord, progress_of, ran_short, retry_read, status_of
 from enquete.ledger.connection import DatabaseError
@@ -233,9 +233,7 @@ PROGRESS_EVERY_S = 0.5
 LONGEST_WAIT_S = 3600
 
 SimId: TypeAlias = Annotated[str, Field(description="as list_simulations names it")]
-RunIdArgument: TypeAlias = Annotated[
-    str | None, Field(description="run_id or resume token; else the latest unfinished run, else the canonical one")
-]
+RunIdArgument: TypeAlias = Annotated[str | None, Field(description=f"run_id or resume token; {CURRENT_RUN}")]
 ABOUT_A_RUN = {name: client_parameter(name) for name in fields_about("study", "driving", at="mcp")}
 STARTING = {**ABOUT_A_RUN, **{name: client_parameter(name) for name in fields_about("start", at="mcp")}}
 RESUMING = {name: client_parameter(name) for name in fields_about("driving", "resume", at="mcp")}

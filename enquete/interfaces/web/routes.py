@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import JsonValue
 from starlette.responses import FileResponse, Response, StreamingResponse
 
+from enquete.interfaces.parameters import COUNTING_RUN, CURRENT_RUN
 from enquete.interfaces.server_state import mark_of
 from enquete.interfaces.views import GOING_ON, WORKBOOK, instrument_rows, run_rows, simulation_rows
 from enquete.interfaces.web import models
@@ -36,12 +37,8 @@ RunIdInPath: TypeAlias = Annotated[str, Path(pattern=RUN_ID, description="a run 
 Method: TypeAlias = Annotated[
     str, Path(min_length=1, max_length=100, description="a methodology of the run", json_schema_extra=KNOWN)
 ]
-TaskId: TypeAlias = Annotated[
-    RunId | None, Query(description="as a POST gave it; else the latest unfinished run, else the canonical one")
-]
-WhichRun: TypeAlias = Annotated[
-    RunId | None, Query(description="else the run that counts, else the latest that has any")
-]
+TaskId: TypeAlias = Annotated[RunId | None, Query(description=f"as a POST gave it; {CURRENT_RUN}")]
+WhichRun: TypeAlias = Annotated[RunId | None, Query(description=COUNTING_RUN)]
 DataFormat: TypeAlias = Annotated[FileFormat, Path(alias="format", description="of the files")]
 DataLayout: TypeAlias = Annotated[
     Layout, Query(description="of answers: a row an answer (long), a row an agent and a column an item (wide), or both")
