@@ -68,14 +68,14 @@ def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
         "interviews.json": {key: results[key] for key in INTERVIEW},
         "knowledge_graphs.jsonl": graphs_of(nodes, edges, names),
         "knowledge_graphs.graphml": agents_graphml(nodes, edges),
-        **network_files({key: results[key] for key in POOLED}, {key: results[key] for key in MAP}),
+        **network_files({key: results.rows(key) for key in POOLED}, {key: results[key] for key in MAP}),
         "transcripts.md": transcripts_md(turns, nodes, results.rows("concepts"), names),
         "saturation.json": {"by_interview": results["saturation"]},
         **({"translation.json": results["translated"]} if results["translated"] else {}),
     }
 
 
-def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
+def network_files(tables: Mapping[str, Rows], about: Row) -> dict[str, Any]:
     """Of concepts, implications, types and relations; about: the map's facts."""
     concepts, cells, types = tables["concepts"], tables["implications"], tables["types"]
     links = [cell for cell in cells if cell["shown"]]

@@ -12,6 +12,7 @@ import pandas as pd
 
 from enquete.analysis.change import (
     BY_CHANCE,
+    ItemTest,
     ReliableChange,
     beyond,
     delta_matrix,
@@ -32,6 +33,7 @@ from enquete.analysis.probes import negative_control, placebo_exposure
 from enquete.analysis.quality import direction_flips, zero_drift
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION
+from enquete.instruments.scales import Scale
 from enquete.reports import context as reading
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, chosen, responded
 from enquete.reports.declarations import Analysis, Row, WholeResults, compared, shaped
@@ -306,7 +308,7 @@ class Design:
         return tables, facts
 
     @cached_property
-    def _scales(self) -> dict[str, Any]:
+    def _scales(self) -> dict[str, Scale]:
         return {item: self.instrument.scale_of(item) for item in _ids(self.instrument)}
 
     def _paired(self) -> Row:
@@ -332,7 +334,7 @@ class Design:
         }  # fmt: skip
 
     @cached_property
-    def _wilcoxon(self) -> Mapping[str, Any]:
+    def _wilcoxon(self) -> Mapping[str, ItemTest]:
         return {pair.item: pair for pair in paired_by_item(self.change.raw["T0"], self.change.raw["T1"])}
 
     def _by_family(self, weight: pd.Series[float], *, tested: bool) -> Iterator[Row]:

@@ -394,7 +394,7 @@ def _by_group(moved: Sequence[Move], groups: pd.Series[str]) -> Row:
     return compared(values, groups, "measure") if len(values) else {}
 
 
-def _facts(run: Discussions, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
+def _facts(run: Discussions, tables: Mapping[str, Sequence[Row]], curve: Sequence[Row]) -> Row:
     discussed = tables["discussions"]
     exits = Counter(row["exit"] for row in discussed)
     reason: Row = next((row for row in tables["reason"] if row["side"] == "discussed"), {})
