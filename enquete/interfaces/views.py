@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from typing import Annotated, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field, JsonValue
 
@@ -252,6 +252,12 @@ class Episode(BaseModel):
     phase: str
     respondent: str
     model: str
+
+    @classmethod
+    def of(cls, record: MemoryRecord, most_chars: int | None = None) -> Self:
+        """What it holds of a record, no more of its text than that."""
+        facts = record.model_dump(include=set(cls.model_fields))
+        return cls(**{**facts, "text": record.text[:most_chars]})
 
 
 def search_episodes(sandbox: PathSandbox, sim_id: str, asked: MemorySearch) -> tuple[list[MemoryRecord], str | None]:

@@ -326,9 +326,7 @@ def search_memory(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallToolRe
     with explain_errors(ctx) as server:
         wanted = MemorySearch(**sent(asked), limit=A_PAGE)
         records, warning = search_episodes(server.sandbox, sim_id, wanted)
-        names = set(Episode.model_fields)
-        short = (record.model_copy(update={"text": record.text[:LONGEST_EPISODE]}) for record in records)
-        episodes = [Episode(**record.model_dump(include=names)) for record in short]
+        episodes = [Episode.of(record, LONGEST_EPISODE) for record in records]
         state = shapes.EpisodesState(warning=warning, episodes=episodes)
         lines = [*filter(None, [state.warning]), *(f"- {episode.text}" for episode in state.episodes)]
         return answer(state, "\n".join(lines) or "Nothing that was said fits.")

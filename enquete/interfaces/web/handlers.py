@@ -303,8 +303,7 @@ def read_report(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> models
 def read_memory(sandbox: PathSandbox, sim_id: str, asked: MemorySearch) -> models.MemoryData:
     """Raises as `search_episodes`."""
     records, warning = views.search_episodes(sandbox, sim_id, asked)
-    names = set(models.EpisodeData.model_fields)
-    episodes = [models.EpisodeData(**record.model_dump(include=names)) for record in records]
+    episodes = [models.EpisodeData.of(record) for record in records]
     return models.MemoryData(sim_id=sim_id, warning=warning, episodes=episodes)
 
 
