@@ -42,9 +42,9 @@ class InstrumentSummary(BaseModel):
     answers: Annotated[str, Field(description="what its methodology finds out")] = ""
     needs_t0: Annotated[bool, Field(description="asked before the simulation, too, to measure change")] = False
     topic: str = ""
-    languages: list[str] = []
+    languages: tuple[str, ...] = ()
     items: Annotated[int, Field(description="questions or statements; 0 where an interview has no fixed ones")] = 0
-    packs: Annotated[list[str], Field(description="values of `pack` that ask it")] = []
+    packs: Annotated[tuple[str, ...], Field(description="values of `pack` that ask it")] = ()
     file: Annotated[str, Field(description="its name, for `instruments`; empty for one that ships")] = ""
     problem: Annotated[str, Field(description="why it cannot be asked; empty where it can")] = ""
 
@@ -64,7 +64,7 @@ def shipped_instruments(language: str = "en") -> list[InstrumentSummary]:
         about = _of_methodology(name)
         if shipped_file(methodology.instrument, name) is not None:
             about = _about(about, load_shipped(methodology.instrument, name), language)
-        asking = [pack for pack in packs() if name in pack_named(pack).instruments]
+        asking = tuple(pack for pack in packs() if name in pack_named(pack).instruments)
         summaries.append(about.model_copy(update={"packs": asking}))
     return summaries
 
@@ -95,7 +95,7 @@ def _about(about: InstrumentSummary, instrument: object, language: str) -> Instr
     if not isinstance(instrument, Instrument):
         return about
     wordings = [wording for wording in instrument.wordings() if wording.kind != "text"]
-    spoken = [language for language in LANGUAGES if all(text.has(language) for _, text in texts_of(instrument))]
+    spoken = tuple(language for language in LANGUAGES if all(text.has(language) for _, text in texts_of(instrument)))
     told = {"topic": instrument.topic.in_(language), "languages": spoken, "items": len(wordings)}
     return about.model_copy(update=told)
 
