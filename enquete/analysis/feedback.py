@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
@@ -153,22 +154,33 @@ class _RatingCounts:
         return np.asarray(sums, dtype=np.float64).reshape(-1, *self.shape)
 
     def medians(self, counts: Floats) -> Floats:
-        """Exchanges × items × points: the others' median, for an agent who gave that rating; else NaN."""
-        left = counts[:, :, None, :] - np.eye(self.shape[1])
-        n = left.sum(axis=3)
-        reached = np.cumsum(left, axis=3)
-        lower, upper = ((reached < np.floor(k)[..., None] + 1 - TIED).sum(axis=3) for k in ((n - 1) / 2, n / 2))
-        return np.where(n > TIED, (lower + upper) / 2, np.nan)
+        """Exchanges × items × points: the others' median, for an agent who gave that rating; else NaN.
+
+        The others are all but one at that point: below it as many of them lie as of all, from it on one fewer.
+        """
+        reached = list(accumulate(np.moveaxis(counts, 2, 0)))  # exchanges × items, up to each point
+        n = reached[-1] - 1
+        lower, upper = (
+            np.minimum(_short(reached, k), self.scale) + np.maximum(_short(reached, k + 1) - self.scale, 0)
+            for k in (np.floor((n - 1) / 2) + 1, np.floor(n / 2) + 1)
+        )
+        return np.where(n[..., None] > TIED, (lower + upper) / 2, np.nan)
 
     def nearer(self, signs: Floats) -> Floats:
         """T of each exchange."""
-        medians = self.medians(self.counts(signs))[..., None]
-        paired = self.pair_sum + signs.astype(np.float32) @ self.pair_difference
-        pairs = np.asarray(paired, dtype=np.float64).reshape(len(signs), *self.shape, self.shape[1])
-        gained = np.abs(self.scale[:, None] - medians) - np.abs(self.scale - medians)
-        there = ~np.isnan(gained)
-        total = (pairs * there).sum(axis=(1, 2, 3))
-        return np.asarray((pairs * np.where(there, gained, 0.0)).sum(axis=(1, 2, 3)) / total)
+        counts = self.counts(signs)
+        medians, first = self.medians(counts), counts - self.unpaired.reshape(self.shape)
+        pairs = (self.pair_sum + signs.astype(np.float32) @ self.pair_difference).reshape(*medians.shape, -1)
+        gained = first * np.abs(self.scale - medians)
+        for point, second in enumerate(np.moveaxis(pairs, 3, 0)):
+            gained -= second * np.abs(point - medians)
+        there = ~np.isnan(medians)
+        return np.asarray(np.where(there, gained, 0.0).sum(axis=(1, 2)) / (first * there).sum(axis=(1, 2)))
+
+
+def _short(reached: Sequence[Floats], k: Floats) -> NDArray[np.int64]:
+    """Exchanges × items × 1: points at which the k-th rating is not reached."""
+    return np.sum([up_to < k - TIED for up_to in reached], axis=0)[..., None]
 
 
 def _elsewhere(start: Floats, end: Floats, usable: NDArray[np.bool_]) -> float:
