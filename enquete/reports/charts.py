@@ -21,7 +21,7 @@ import importlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
@@ -274,13 +274,13 @@ class ChartData:
         return self._with_words(declared, some, told)
 
     def _with_words(self, table: Table, raw: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
-        frame = self.results.labelled(table, raw)
+        frame, rows = self.results.labelled(table, raw), dictionaries(raw)
         stored = {column.name for column in table.stored}
         if told:
             columns = [table.column(name) for name in told]
-            frame["told"] = [self._told(columns, row) for row in dictionaries(raw)]
+            frame["told"] = [self._told(columns, row) for row in rows]
         if stored & {"item", "items", "participant"}:
-            frame["link"] = [self._link(row) for row in dictionaries(raw)]
+            frame["link"] = [self._link(row) for row in rows]
         return frame.reset_index(drop=True)
 
     def _told(self, columns: Sequence[Column], row: Mapping[str, Any]) -> str:
@@ -643,7 +643,7 @@ def drawn(results: Results, *, footer: str, file: Callable[[str, Exception], Non
             picture = _picture(results, chart, name, footer)
             if picture is not None:
                 if file is not None:
-                    picture.svg()
+                    _ = picture.size
                 pictures.append(picture)
         except Exception as error:
             if file is None:
@@ -696,7 +696,7 @@ def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
         "description": picture.alt,
         "config": {**THEME, **spec.get("config", {}), "locale": {"number": number_format(results.language)}},
     }
-    read = json.dumps(spec)
+    read = set(re.findall(r"\w+", json.dumps(spec)))
     return {**spec, "datasets": {name: _records(frame, read) for name, frame in data.frames.items()}}
 
 
@@ -714,9 +714,9 @@ def number_format(language: str) -> Mapping[str, Any]:
     return {"decimal": marks[0], "thousands": marks[1], "percent": percent("", language), **grouped}
 
 
-def _records(frame: pd.DataFrame, read: str) -> list[dict[str, Any]]:
+def _records(frame: pd.DataFrame, read: Collection[str]) -> list[dict[str, Any]]:
     """Without columns that no encoding reads: what agents wrote is not carried along in a picture."""
-    return dictionaries(frame[[name for name in frame if re.search(rf"\b{re.escape(str(name))}\b", read)]])
+    return dictionaries(frame[[name for name in frame if name in read]])
 
 
 # --- SVG as Vega writes it --------------------------------------------------------------------------------------------
