@@ -15,7 +15,7 @@ from enquete.analysis.answers import Flags
 from enquete.analysis.change import smallest_p
 from enquete.analysis.estimates import Floats, joined, known, mean_interval, require_single
 from enquete.analysis.inference import ALPHA
-from enquete.analysis.panel import agreement, frequencies, parting
+from enquete.analysis.panel import agreements, frequencies, parting
 
 DRAWS = 9_999  # where it matters: p, two-sided, has to survive Holm over a hundred tests
 FIRST = 999
@@ -87,7 +87,7 @@ def drawn_toward(
     points = max((scales[item][1] - scales[item][0] + 1 for item in x.columns), default=0)
     start, end = ((table.to_numpy(dtype=np.float64) - low) for table in (x, y))
     both = ~(np.isnan(start) | np.isnan(end))
-    both &= [_has_middle(start[both[:, j], j], end[both[:, j], j], points) for j in range(x.shape[1])]
+    both &= _has_middle(start, end, both, points)
     items = int(both.any(axis=0).sum())
     has_partner = both.any(axis=1)
     n, changed = int(has_partner.sum()), int((both & (start != end)).any(axis=1).sum())
@@ -127,9 +127,11 @@ def drawn_toward(
     )
 
 
-def _has_middle(x: Floats, y: Floats, points: int) -> bool:
-    a = agreement(np.bincount(np.concatenate([x, y]).astype(int), minlength=points))
-    return a is None or a >= 0
+def _has_middle(start: Floats, end: Floats, both: Flags, points: int) -> Flags:
+    """Of each item."""
+    rated = (np.concatenate([x[u], y[u]]).astype(int) for x, y, u in zip(start.T, end.T, both.T, strict=True))
+    counts = np.array([np.bincount(ratings, minlength=points) for ratings in rated]).reshape(-1, points)
+    return ~(agreements(counts) < 0)
 
 
 class _RatingCounts:
@@ -146,12 +148,12 @@ class _RatingCounts:
         self.sum, self.difference = _halves(x_paired.reshape(n, -1), y_paired.reshape(n, -1))
         pairs = x_paired[:, :, :, None] * y_paired[:, :, None, :]
         self.pair_sum, self.pair_difference = _halves(pairs.reshape(n, -1), pairs.swapaxes(2, 3).reshape(n, -1))
-        self.scale = np.arange(points, dtype=np.float64)
+        self.scale = np.arange(points, dtype=np.float32)
 
     def counts(self, signs: Floats) -> Floats:
         """First ratings: exchanges × items × points."""
         sums = self.unpaired + self.sum + signs.astype(np.float32) @ self.difference
-        return np.asarray(sums, dtype=np.float64).reshape(-1, *self.shape)
+        return np.asarray(sums).reshape(-1, *self.shape)
 
     def medians(self, counts: Floats) -> Floats:
         """Exchanges × items × points: the others' median, for an agent who gave that rating; else NaN.
@@ -162,7 +164,7 @@ class _RatingCounts:
         n = reached[-1] - 1
         lower, upper = (
             np.minimum(_short(reached, k), self.scale) + np.maximum(_short(reached, k + 1) - self.scale, 0)
-            for k in (np.floor((n - 1) / 2) + 1, np.floor(n / 2) + 1)
+            for k in (np.floor((n + 1) / 2), np.floor(n / 2 + 1))
         )
         return np.where(n[..., None] > TIED, (lower + upper) / 2, np.nan)
 
@@ -175,12 +177,16 @@ class _RatingCounts:
         for point, second in enumerate(np.moveaxis(pairs, 3, 0)):
             gained -= second * np.abs(point - medians)
         there = ~np.isnan(medians)
-        return np.asarray(np.where(there, gained, 0.0).sum(axis=(1, 2)) / (first * there).sum(axis=(1, 2)))
+        total, pairs_there = (np.where(there, each, 0).sum(axis=(1, 2), dtype=np.float64) for each in (gained, first))
+        return np.asarray(total / pairs_there)
 
 
-def _short(reached: Sequence[Floats], k: Floats) -> NDArray[np.int64]:
+def _short(reached: Sequence[Floats], k: Floats) -> Floats:
     """Exchanges × items × 1: points at which the k-th rating is not reached."""
-    return np.sum([up_to < k - TIED for up_to in reached], axis=0)[..., None]
+    short = np.zeros_like(k)
+    for up_to in reached:
+        short += up_to < k
+    return short[..., None]
 
 
 def _elsewhere(start: Floats, end: Floats, usable: NDArray[np.bool_]) -> float:

@@ -184,6 +184,17 @@ def cited(answered: pd.DataFrame, most: int) -> list[str]:
     return list(names)
 
 
+def missing(value: Any) -> bool:
+    """None, NaN, or pandas' NA."""
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def plain(column: pd.Series[Any]) -> list[Any]:
+    """Python's own values, None where missing."""
+    gone, values = np.asarray(column.array.isna()), column.tolist()
+    return [None if none else value for value, none in zip(values, gone, strict=True)] if gone.any() else values
+
+
 def shallow(instance: Any) -> dict[str, Any]:
     """A dataclass's fields by name, as they are: `asdict` copies all that is in them, at many times the cost."""
     return {field.name: getattr(instance, field.name) for field in fields(instance)}

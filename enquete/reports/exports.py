@@ -97,8 +97,11 @@ def episodes(
         yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": behind,
                "complete": done}  # fmt: skip
         if done and phase == reading.methodology(method).phases[-1] and method in analyses:
-            presentation, names = evaluation(reading.methodology(method)).presentation, Names(groups=reading.type_names)
-            for name, said in Results(method, presentation, analyses[method], names, language).remembered():
+            presentation, called = (
+                evaluation(reading.methodology(method)).presentation,
+                Names(groups=reading.type_names),
+            )
+            for name, said in Results(method, presentation, analyses[method], called, language).remembered():
                 text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=said)
                 yield {"id": f"{at}/{name}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip

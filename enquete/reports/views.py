@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial, reduce
 from string import Formatter
@@ -24,7 +24,7 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, NN_, plural, tell
 from enquete.locale.templating import environment
-from enquete.reports.context import jsonable
+from enquete.reports.context import chosen, jsonable, missing, plain
 from enquete.reports.declarations import (
     MOST_SPREAD,
     Analysis,
@@ -187,12 +187,12 @@ class Results:
             first, second = (row.get(part) for part in column.parts)
             if column.format == "of":
                 return of(_whole(first), _whole(second), self.language)
-            low, high = (None if _missing(end) else self._figure(column, end, row) for end in (first, second))
+            low, high = (None if missing(end) else self._figure(column, end, row) for end in (first, second))
             if column.format == "bounds":
                 return self._bounds(low, high)
             return MISSING if low is None or high is None else f"[{low}; {high}]"
         value = row.get(column.name)
-        if _missing(value):
+        if missing(value):
             return MISSING
         return self._figure(column, value, row) if column.format == "number" else self._told(column, value)
 
@@ -303,7 +303,7 @@ class Results:
 
     def ordered(self, table: Table, frame: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
         """Codes by the order of their levels, references by that of the table they refer to; missing last."""
-        for name in reversed(order):
+        for name in reversed(order) if len(frame) > 1 else ():
             column = table.column(name.removeprefix("-"))
             frame = frame.sort_values(
                 column.name,
@@ -463,7 +463,7 @@ class Results:
 
     def _value(self, column: Column, row: Row) -> Any:
         value = row.get(column.name)
-        if column.parts is None and _missing(value):
+        if column.parts is None and missing(value):
             return None
         words = column.parts is not None or column.format in ("code", "reference", "list")
         return self.cell(column, row) if words else _four_digits(value)
@@ -488,7 +488,7 @@ class Results:
 
     def labelled(self, table: Table, rows: pd.DataFrame) -> pd.DataFrame:
         """Rows of a table for a chart: references and codes as words in a column of that name, ids as `<name>_id`."""
-        told = {}
+        told: dict[str, pd.Series[Any]] = {}
         for column in table.stored:
             if column.format in ("reference", "code"):
                 ids = rows[column.name]
@@ -527,7 +527,7 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
             return frame.iloc[:0]
         raise
     if isinstance(holds, pd.Series):
-        return frame[holds.fillna(False).astype(bool)]
+        return chosen(frame, holds.fillna(False).astype(bool))
     return frame if holds else frame.head(0)
 
 
@@ -547,7 +547,8 @@ class _OfColumns(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         both = ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr()
-        return reduce(lambda left, right: ast.BinOp(left, both, right), map(self.visit, node.values))
+        values: Iterable[ast.expr] = map(self.visit, node.values)
+        return reduce(lambda left, right: ast.BinOp(left, both, right), values)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         op = ast.Invert() if isinstance(node.op, ast.Not) else node.op
@@ -566,10 +567,10 @@ class _OfColumns(ast.NodeTransformer):
         return among if isinstance(op, ast.In) else ast.UnaryOp(ast.Invert(), among)
 
 
-def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows with Python's own values, None where missing."""
-    columns = {str(name): [None if _missing(value) else value for value in frame[name].tolist()] for name in frame}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)] if columns else []
+def dictionaries(frame: pd.DataFrame, names: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """Rows with Python's own values, None where missing; of these columns alone, where they are named."""
+    columns = {str(name): plain(column) for name, column in frame.items() if names is None or name in names}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def shortened(wording: str, most: int) -> str:
@@ -582,9 +583,5 @@ def _four_digits(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
-
-
 def _whole(value: Any) -> int:
-    return 0 if _missing(value) else int(value)
+    return 0 if missing(value) else int(value)

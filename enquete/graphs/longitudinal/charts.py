@@ -71,7 +71,7 @@ def _changes(data: ChartData, rows: pd.DataFrame, title: str, *, named: bool) ->
         N_("filled: p<.05, corrected for all tests of the report (Holm)") if rows["sure"].any()
         else N_("no change with p<.05, corrected for all tests of the report (Holm)")
     ))  # fmt: skip
-    filled = alt.condition("datum.sure", alt.value(INK), alt.value(PAPER))
+    filled = alt.FillValue(**alt.condition("datum.sure", alt.value(INK), alt.value(PAPER)))
     base = data.chart(rows).encode(
         y=y if named else alt.Y(y["shorthand"], scale=y["scale"], axis=None), stroke=alt.value(INK), fill=filled
     )
