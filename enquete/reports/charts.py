@@ -583,7 +583,7 @@ class Picture:
 
     def svg(self, href: Href | None = None) -> str:
         """A file of its own, on white and without links; with `href` part of a page, which sets the colours."""
-        drawn = self._with_ids(self._rendered)
+        drawn = self._rendered
         title, said = html.escape(self.title, quote=False), html.escape(self.alt, quote=False)
         titled = f"<title>{title}</title><desc>{said}</desc>"
         if href is None:
@@ -600,7 +600,7 @@ class Picture:
     @cached_property
     def _rendered(self) -> str:
         """As Vega draws it and we want it: see `_tidied`. vl-convert: no browser, no network."""
-        drawn = _tidied(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
+        drawn = self._with_ids(_tidied(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[])))
         if _SIZE.search(drawn) is None:  # "Infinity": a legend or an axis of nothing
             raise ValueError(f"{self.name} has no size")
         return drawn

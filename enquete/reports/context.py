@@ -62,7 +62,7 @@ class AnalysisContext:
 
 def chosen(frame: pd.DataFrame, these: pd.Series[bool] | NDArray[np.bool_]) -> pd.DataFrame:
     """These rows. All of a large table are not copied: whoever changes them changes his own."""
-    return frame.copy(deep=False) if these.all() else frame[these]
+    return frame.copy(deep=False) if these.all() else frame[np.asarray(these)]
 
 
 COMPACT = (

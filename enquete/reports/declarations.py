@@ -470,7 +470,9 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
             made[column.name] = _cast(given[column.name], column)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{table.name}.{column.name}, declared as {column.format}: {error}") from error
-    return pd.DataFrame(made, columns=pd.Index(names, dtype=object))
+    frame = pd.DataFrame(made)
+    frame.columns = pd.Index(names, dtype=object)
+    return frame
 
 
 def _lists(rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:

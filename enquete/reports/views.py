@@ -488,12 +488,12 @@ class Results:
 
     def labelled(self, table: Table, rows: pd.DataFrame) -> pd.DataFrame:
         """Rows of a table for a chart: references and codes as words in a column of that name, ids as `<name>_id`."""
-        told: dict[str, pd.Series[Any]] = {}
+        told: dict[str, Any] = {}
         for column in table.stored:
             if column.format in ("reference", "code"):
-                ids = rows[column.name]
-                words = {value: self._named(column, value) for value in ids.dropna().unique()}
-                told |= {f"{column.name}_id": ids, column.name: ids.map(words)}
+                ids = plain(rows[column.name])
+                words = {value: None if value is None else self._named(column, value) for value in dict.fromkeys(ids)}
+                told |= {f"{column.name}_id": rows[column.name], column.name: [words[value] for value in ids]}
         return rows.assign(**told)
 
 
@@ -527,7 +527,7 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
             return frame.iloc[:0]
         raise
     if isinstance(holds, pd.Series):
-        return chosen(frame, holds.fillna(False).astype(bool))
+        return chosen(frame, holds.to_numpy(dtype=bool, na_value=False))
     return frame if holds else frame.head(0)
 
 

@@ -89,7 +89,7 @@ def analyse(
         "rounds": [panel.round_of(number, rows, frame, ratings) for number, rows in rounds.items()],
         "themes": panel.ranked_themes(ratings),
         "statements": panel.statements(),
-        "ratings": _with_ranks(panel, ratings),
+        "ratings": _with_ranks(panel, ratings, dissent),
         "distribution": panel.distribution(),
         "stability": panel.stability(),
         "convergence": panel.convergence(),
@@ -558,10 +558,10 @@ def _table(rows: pd.DataFrame, themes: list[Row], instrument: DelphiInstrument) 
     return table.reindex(index=rows["participant"].unique(), columns=[item for item in items if item in table])
 
 
-def _with_ranks(panel: Panel, ratings: list[Row]) -> list[Row]:
+def _with_ranks(panel: Panel, ratings: list[Row], dissent: list[Stand]) -> list[Row]:
     """Each rating with its theme's rank, and how many undisputed themes share its median."""
     ranks = {row["theme"]: row["rank"] for row in panel.ranked_themes(ratings)}
-    kinds = {stand.row["item"]: stand.row["kind"] for stand in panel.dissent()}
+    kinds = {stand.row["item"]: stand.row["kind"] for stand in dissent}
     settled = [
         (row["round"], row["dimension"], row["median"]) for row in ratings if row["label"] in ("consensus", "open")
     ]
