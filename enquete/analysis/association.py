@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Literal
 
 import numpy as np
@@ -376,7 +376,7 @@ def cross_table(
     """
     require_unique(findings, "findings")
     chosen = list(combinations(map(str, findings.columns), 2)) if pairs is None else list(pairs)
-    columns = {name: _column(findings, kinds, name) for pair in chosen for name in pair}
+    columns = {name: _column(findings, kinds, name) for name in dict.fromkeys(chain.from_iterable(chosen))}
     associations = [_associate(columns[a], columns[b], kinds[a], kinds[b], seed) for a, b in chosen]
     p = [association.p for association in associations]
     corrected = zip(chosen, associations, holm(p), benjamini_hochberg(p), strict=True)

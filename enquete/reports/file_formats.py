@@ -84,7 +84,9 @@ class CsvWriter(FileWriter):
 
     def add(self, file: DataFile) -> dict[str, JsonValue]:
         path = self.folder / f"{file.path}.csv"
-        told = {c.name: _plain(file.frame[c.name], c) for c in file.variables if c.type in (*AS_JSON, "boolean")}
+        told: dict[str, Any] = {
+            c.name: _plain(file.frame[c.name], c) for c in file.variables if c.type in (*AS_JSON, "boolean")
+        }
         write_csv(path, file.frame.assign(**told) if told else file.frame, bom=self.bom)
         self.paths.append(path)
         return self._described(file)

@@ -186,9 +186,8 @@ def rows(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[tuple[JsonValue, ..
 
 
 def _values(column: pd.Series[Any]) -> list[Any]:
-    if column.name in INTEGERS:
-        column = column.astype("Int64")
-    return plain(column)
+    values = plain(column)
+    return [None if value is None else int(value) for value in values] if column.name in INTEGERS else values
 
 
 def write_json(path: Path, value: object) -> None:

@@ -441,11 +441,10 @@ class Panel:
         out."""
         if self.revised is None:
             return
-        rows = self.rows[self.revised]
-        asked = set(rows["item_id"])
+        asked = dict(iter(self.rows[self.revised].groupby("item_id", sort=False)))
         for measure in self.measures:
             if measure.round == self.revised and measure.item in asked:
-                stand = self._stand(measure, rows)
+                stand = self._stand(measure, asked[measure.item])
                 if stand.row["label"] == "disagreement" or stand.row["n_holding_out"]:
                     yield stand
 
@@ -477,7 +476,7 @@ class Panel:
             "p": min(1.0, (camps_p(counts) or 1.0) * len(self.themes)) if split else None,  # of the most divided of all
             **{f"above_{key}": figures.get(key) for key in ("share", "low", "high")},
         }  # fmt: skip
-        return Stand(row, sides, stayed, before, rows[rows["item_id"].eq(item)], holding.median or 0.0)
+        return Stand(row, sides, stayed, before, rows, holding.median or 0.0)
 
     def agents(self, dissent: list[Stand]) -> Iterator[Row]:
         """On which share of its last ratings an agent holds out, and its mean distance from the medians it was
