@@ -491,15 +491,13 @@ def _cast(values: Any, column: Column) -> Any:
     import numpy as np  # noqa: PLC0415 - see above
     import pandas as pd  # noqa: PLC0415
 
-    from enquete.reports.context import missing  # noqa: PLC0415
-
     if isinstance(values, pd.Series):
         if DTYPES.get(column.format) == "float64":
             return values.to_numpy(dtype=np.float64, na_value=np.nan)
         if DTYPES.get(column.format) == "Int64" and values.dtype.kind != "f":
             return values.astype("Int64").array
         values = values.tolist()
-    known = [None if missing(value) else value for value in values]
+    known = [value if value is not pd.NA and value == value else None for value in values]  # NaN is not itself
     match DTYPES.get(column.format):
         case "float64":
             return np.array([np.nan if value is None else float(value) for value in known], dtype=np.float64)

@@ -125,7 +125,8 @@ _GAP = re.compile(r"\n{3,}")
 
 def render(name: str, language: Language, /, **facts: Any) -> str:
     """The template filled in. Raises jinja2's errors: a fact that is not there is a bug."""
-    return _GAP.sub("\n\n", _environment(language).get_template(name).render(facts))
+    filled = _environment(language).get_template(name).render(facts)
+    return _GAP.sub("\n\n", filled) if "\n\n\n" in filled else filled  # a page is long, and sooner looked through
 
 
 @cache
