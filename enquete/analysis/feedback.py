@@ -146,8 +146,11 @@ class _RatingCounts:
         x_paired, y_paired = x * both[:, :, None], y * both[:, :, None]
         self.unpaired = (x - x_paired).sum(axis=0).ravel()
         self.sum, self.difference = _halves(x_paired.reshape(n, -1), y_paired.reshape(n, -1))
-        pairs = x_paired[:, :, :, None] * y_paired[:, :, None, :]
-        self.pair_sum, self.pair_difference = _halves(pairs.reshape(n, -1), pairs.swapaxes(2, 3).reshape(n, -1))
+        pairs = (  # the second rating before item and first, since it is summed over
+            first[:, None] * np.moveaxis(second, 2, 1)[..., None]
+            for first, second in ((x_paired, y_paired), (y_paired, x_paired))
+        )
+        self.pair_sum, self.pair_difference = _halves(*(of_all.reshape(n, -1) for of_all in pairs))
         self.scale = np.arange(points, dtype=np.float32)
 
     def counts(self, signs: Floats) -> Floats:
@@ -172,9 +175,9 @@ class _RatingCounts:
         """T of each exchange."""
         counts = self.counts(signs)
         medians, first = self.medians(counts), counts - self.unpaired.reshape(self.shape)
-        pairs = (self.pair_sum + signs.astype(np.float32) @ self.pair_difference).reshape(*medians.shape, -1)
+        pairs = self.pair_sum + signs.astype(np.float32) @ self.pair_difference
         gained = first * np.abs(self.scale - medians)
-        for point, second in enumerate(np.moveaxis(pairs, 3, 0)):
+        for point, second in enumerate(np.moveaxis(pairs.reshape(len(signs), -1, *self.shape), 1, 0)):
             gained -= second * np.abs(point - medians)
         there = ~np.isnan(medians)
         total, pairs_there = (np.where(there, each, 0).sum(axis=(1, 2), dtype=np.float64) for each in (gained, first))
