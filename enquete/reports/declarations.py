@@ -157,8 +157,8 @@ class Spread:
 class View:
     """Which rows and columns of a table are read where, in which order.
 
-    where: a query over columns, `@fact` for a fact, with `and`, `or`, `not` and `in` as pandas understands it. order:
-    columns, "-" before one that falls.
+    where: a query over columns, `@fact` for a fact, as pandas understands it. order: columns, "-" before one that
+    falls.
     top: rows at most; how many there are is said where some are left out. spread: one column's values become columns.
     says: rows are told as sentences, one a row, instead of cells; quote: the column that holds an agent's words, told
     as a quotation of `who`; by: columns whose values are headings over their rows. heading: instead of the table's

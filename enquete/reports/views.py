@@ -6,17 +6,14 @@ by: a number stands the same wherever it is read, because all places read the sa
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache, partial, reduce
+from functools import cache, cached_property, partial
 from string import Formatter
-from types import CodeType
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from babel.lists import format_list
 from jinja2 import Environment
@@ -345,8 +342,8 @@ class Results:
         """A comparison with a fact that is missing does not hold."""
         if not each.where:
             return True
-        names = _query(each.where).co_names
-        read = {name: value for name, value in self.facts.items() if {name, f"{FACT}{name}"}.intersection(names)}
+        names = set(re.findall(r"\w+", each.where))
+        read = {name: value for name, value in self.facts.items() if name in names}
         return not chosen_rows(pd.DataFrame([read]).fillna(float("nan")), each.where, self.facts).empty
 
     def view(self, table: Table, view: View) -> str:
@@ -518,11 +515,11 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
     or none."""
     if not where or frame.empty:
         return frame
-    query = _query(where)
-    known = {name: frame[name] for name in query.co_names if name in frame}
+    read = set(re.findall(r"\w+", where))  # pandas would prepare every column of the table
     try:
-        told = {f"{FACT}{name}": value for name, value in facts.items()}
-        holds = eval(query, {"__builtins__": vars(np)}, {**known, **told})  # functions are NumPy's
+        holds = frame[[name for name in frame if name in read]].eval(
+            where.replace("\n", " "), local_dict=dict(facts), engine="python"
+        )
     except TypeError:  # a fact that is missing cannot be compared
         if any(value is None for value in facts.values()):
             return frame.iloc[:0]
@@ -530,42 +527,6 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
     if isinstance(holds, pd.Series):
         return chosen(frame, holds.to_numpy(dtype=bool, na_value=False))
     return frame if holds else frame.head(0)
-
-
-FACT = "fact_of_"
-"""Before the name of a fact in a query that is compiled, where a declaration has an @."""
-
-
-@lru_cache(maxsize=2**10)
-def _query(where: str) -> CodeType:
-    """To be evaluated over columns: pandas' own `eval` reads the text anew, which takes longer than a small table."""
-    tree = ast.parse(re.sub(r"@(?=\w)", FACT, where.replace("\n", " ")).strip(), mode="eval")
-    return compile(ast.fix_missing_locations(_OfColumns().visit(tree)), where, "eval")
-
-
-class _OfColumns(ast.NodeTransformer):
-    """`and`, `or`, `not` and `in` as whole columns know them."""
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        both = ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr()
-        values: Iterable[ast.expr] = map(self.visit, node.values)
-        return reduce(lambda left, right: ast.BinOp(left, both, right), values)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        op = ast.Invert() if isinstance(node.op, ast.Not) else node.op
-        return ast.UnaryOp(op, self.visit(node.operand))
-
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        sides = list(map(self.visit, [node.left, *node.comparators]))
-        parts = [self._compared(*part) for part in zip(sides, node.ops, sides[1:], strict=False)]
-        return reduce(lambda left, right: ast.BinOp(left, ast.BitAnd(), right), parts)
-
-    @staticmethod
-    def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.expr:
-        if not isinstance(op, ast.In | ast.NotIn):
-            return ast.Compare(left, [op], [right])
-        among = ast.Call(ast.Attribute(left, "isin", ast.Load()), [right], [])
-        return among if isinstance(op, ast.In) else ast.UnaryOp(ast.Invert(), among)
 
 
 def dictionaries(frame: pd.DataFrame, names: Collection[str] | None = None) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ from enquete.reports.declarations import (
     text,
 )  # fmt: skip
 from enquete.reports.findings import corrected, stated_of
-from enquete.reports.views import Names, Results, chosen_rows
+from enquete.reports.views import Names, Results
 
 SIDES = {"up": "rose", "down": "fell"}
 FRUIT = Table(
@@ -140,22 +140,6 @@ def test_a_view_chooses_orders_and_cuts_and_tells_cells_as_they_are_declared() -
     assert rows[3] == "| Apples \\| red | Kiel | 6 / 8 | 2.50 | [2.5; 2.5] | 25% | yes | rose | Ada | 0.010 |"
     assert "| 2,50 |" in read(WHOLE, "de").at("section")
     assert read(made(open=0.5)).at("section") == "Open: 50%."
-
-
-@pytest.mark.parametrize("where", [
-    "n > @least", "not ripe", "ripe == False or price > 2", "change in ('down', 'flat') and not price < 2",
-    "town not in @towns", "1 < price < 2000 and n == n", "price.isna()", "price != price", "abs(price - 3) < 1",
-    "@least > 9", "n > @gone", "part == .25 and (p < .05 or p_adjusted == p_adjusted)",
-])  # fmt: skip
-def test_a_query_holds_of_the_rows_that_pandas_chooses(where: str) -> None:
-    facts: dict[str, Any] = {"least": 5, "towns": ["Ulm"], "gone": None}
-    frame = WHOLE.tables["sold"]
-    try:
-        expected = frame.eval(where, local_dict=facts, engine="python")
-    except TypeError:  # a missing fact
-        expected = False
-    mask = expected.fillna(False).astype(bool) if isinstance(expected, pd.Series) else [bool(expected)] * len(frame)
-    pd.testing.assert_frame_equal(chosen_rows(frame, where, facts), frame[mask])
 
 
 def test_a_spread_makes_columns_of_values_and_says_how_many_it_leaves_out() -> None:
