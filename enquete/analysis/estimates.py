@@ -64,7 +64,7 @@ def joined_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -
 def paired_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -> tuple[pd.Series, pd.Series, int]:
     """As `joined_scores`, of those who have both; and how many have not."""
     x, y = joined_scores(first, second, names)
-    both = x.notna().to_numpy() & y.notna().to_numpy()
+    both = ~np.asarray(x.array.isna() | y.array.isna(), dtype=bool)
     return (x, y, 0) if both.all() else (x[both], y[both], int((~both).sum()))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from enquete.analysis.answers import Flags
 from enquete.analysis.change import smallest_p
 from enquete.analysis.estimates import Floats, joined, known, mean_interval, require_single
 from enquete.analysis.inference import ALPHA
-from enquete.analysis.panel import agreement, frequencies, parting
+from enquete.analysis.panel import agreements, frequencies, parting
 
 DRAWS = 9_999  # where it matters: p, two-sided, has to survive Holm over a hundred tests
 FIRST = 999
@@ -86,7 +87,7 @@ def drawn_toward(
     points = max((scales[item][1] - scales[item][0] + 1 for item in x.columns), default=0)
     start, end = ((table.to_numpy(dtype=np.float64) - low) for table in (x, y))
     both = ~(np.isnan(start) | np.isnan(end))
-    both &= [_has_middle(start[both[:, j], j], end[both[:, j], j], points) for j in range(x.shape[1])]
+    both &= _has_middle(start, end, both, points)
     items = int(both.any(axis=0).sum())
     has_partner = both.any(axis=1)
     n, changed = int(has_partner.sum()), int((both & (start != end)).any(axis=1).sum())
@@ -126,9 +127,11 @@ def drawn_toward(
     )
 
 
-def _has_middle(x: Floats, y: Floats, points: int) -> bool:
-    a = agreement(np.bincount(np.concatenate([x, y]).astype(int), minlength=points))
-    return a is None or a >= 0
+def _has_middle(start: Floats, end: Floats, both: Flags, points: int) -> Flags:
+    """Of each item."""
+    rated = (np.concatenate([x[u], y[u]]).astype(int) for x, y, u in zip(start.T, end.T, both.T, strict=True))
+    counts = np.array([np.bincount(ratings, minlength=points) for ratings in rated]).reshape(-1, points)
+    return ~(agreements(counts) < 0)
 
 
 class _RatingCounts:
@@ -143,32 +146,50 @@ class _RatingCounts:
         x_paired, y_paired = x * both[:, :, None], y * both[:, :, None]
         self.unpaired = (x - x_paired).sum(axis=0).ravel()
         self.sum, self.difference = _halves(x_paired.reshape(n, -1), y_paired.reshape(n, -1))
-        pairs = x_paired[:, :, :, None] * y_paired[:, :, None, :]
-        self.pair_sum, self.pair_difference = _halves(pairs.reshape(n, -1), pairs.swapaxes(2, 3).reshape(n, -1))
-        self.scale = np.arange(points, dtype=np.float64)
+        pairs = (  # the second rating before item and first, since it is summed over
+            first[:, None] * np.moveaxis(second, 2, 1)[..., None]
+            for first, second in ((x_paired, y_paired), (y_paired, x_paired))
+        )
+        self.pair_sum, self.pair_difference = _halves(*(of_all.reshape(n, -1) for of_all in pairs))
+        self.scale = np.arange(points, dtype=np.float32)
 
     def counts(self, signs: Floats) -> Floats:
         """First ratings: exchanges × items × points."""
         sums = self.unpaired + self.sum + signs.astype(np.float32) @ self.difference
-        return np.asarray(sums, dtype=np.float64).reshape(-1, *self.shape)
+        return np.asarray(sums).reshape(-1, *self.shape)
 
     def medians(self, counts: Floats) -> Floats:
-        """Exchanges × items × points: the others' median, for an agent who gave that rating; else NaN."""
-        left = counts[:, :, None, :] - np.eye(self.shape[1])
-        n = left.sum(axis=3)
-        reached = np.cumsum(left, axis=3)
-        lower, upper = ((reached < np.floor(k)[..., None] + 1 - TIED).sum(axis=3) for k in ((n - 1) / 2, n / 2))
-        return np.where(n > TIED, (lower + upper) / 2, np.nan)
+        """Exchanges × items × points: the others' median, for an agent who gave that rating; else NaN.
+
+        The others are all but one at that point: below it as many of them lie as of all, from it on one fewer.
+        """
+        reached = list(accumulate(np.moveaxis(counts, 2, 0)))  # exchanges × items, up to each point
+        n = reached[-1] - 1
+        lower, upper = (
+            np.minimum(_short(reached, k), self.scale) + np.maximum(_short(reached, k + 1) - self.scale, 0)
+            for k in (np.floor((n + 1) / 2), np.floor(n / 2 + 1))
+        )
+        return np.where(n[..., None] > TIED, (lower + upper) / 2, np.nan)
 
     def nearer(self, signs: Floats) -> Floats:
         """T of each exchange."""
-        medians = self.medians(self.counts(signs))[..., None]
-        paired = self.pair_sum + signs.astype(np.float32) @ self.pair_difference
-        pairs = np.asarray(paired, dtype=np.float64).reshape(len(signs), *self.shape, self.shape[1])
-        gained = np.abs(self.scale[:, None] - medians) - np.abs(self.scale - medians)
-        there = ~np.isnan(gained)
-        total = (pairs * there).sum(axis=(1, 2, 3))
-        return np.asarray((pairs * np.where(there, gained, 0.0)).sum(axis=(1, 2, 3)) / total)
+        counts = self.counts(signs)
+        medians, first = self.medians(counts), counts - self.unpaired.reshape(self.shape)
+        pairs = self.pair_sum + signs.astype(np.float32) @ self.pair_difference
+        gained = first * np.abs(self.scale - medians)
+        for point, second in enumerate(np.moveaxis(pairs.reshape(len(signs), -1, *self.shape), 1, 0)):
+            gained -= second * np.abs(point - medians)
+        there = ~np.isnan(medians)
+        total, pairs_there = (np.where(there, each, 0).sum(axis=(1, 2), dtype=np.float64) for each in (gained, first))
+        return np.asarray(total / pairs_there)
+
+
+def _short(reached: Sequence[Floats], k: Floats) -> Floats:
+    """Exchanges × items × 1: points at which the k-th rating is not reached."""
+    short = np.zeros_like(k)
+    for up_to in reached:
+        short += up_to < k
+    return short[..., None]
 
 
 def _elsewhere(start: Floats, end: Floats, usable: NDArray[np.bool_]) -> float:

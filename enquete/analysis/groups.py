@@ -167,7 +167,7 @@ def _by_group(
         known = selected_intervals(
             [x.size for x in values], [x.mean() for x in values], [x.std(ddof=1) for x in values], ends=ends
         )
-    bounds = [] if kind == "category" else known[["estimate", "low", "high"]].to_numpy(dtype=np.float64).tolist()
+    bounds = [] if kind == "category" else list(zip(known["estimate"], known["low"], known["high"], strict=True))
     for group, (name, n, total) in enumerate(zip(panel.names, variable.n, panel.sizes(), strict=True)):
         if group not in places:
             yield variable.name, name, None, int(n), int(total), np.nan, np.nan, np.nan, True

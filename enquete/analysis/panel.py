@@ -128,9 +128,8 @@ def agreements(counts: Floats) -> Floats:
         pattern = remaining > 0
         left = pattern.any(axis=1)
         m = np.where(left, np.where(pattern, remaining, np.inf).min(axis=1), 0.0)
-        kinds, kind = np.unique(pattern, axis=0, return_inverse=True)
-        of_kind = np.array([_layer_agreement(tuple(layer.tolist())) if layer.any() else 0.0 for layer in kinds])
-        a += pattern.sum(axis=1) * m * of_kind[kind.ravel()]
+        of_layer = np.array([_layer_agreement(tuple(layer)) if any(layer) else 0.0 for layer in pattern.tolist()])
+        a += pattern.sum(axis=1) * m * of_layer
         remaining = np.where(pattern, remaining - m[:, None], 0.0)
     return np.asarray(np.clip(np.divide(a, n, out=np.full(len(n), np.nan), where=n > 0), -1.0, 1.0))
 

@@ -76,7 +76,7 @@ def permutation_p(
         return PermutationP(extreme(every) / len(every), "exact permutation", len(every))
 
     def drawn(count: int, more: bool) -> int:
-        return extreme(_relabelled(codes, count, [seed, 1]) if more else _drawn(codes.tobytes(), count, seed))
+        return extreme(_drawn(codes.tobytes(), count, (seed, 1) if more else seed))
 
     p, taken = staged(drawn, draws, codes.size)
     return PermutationP(p, "random permutation", taken)
@@ -84,7 +84,7 @@ def permutation_p(
 
 @lru_cache(maxsize=2)
 def _kept(labels: bytes, draws: int, seed: int) -> Labels:
-    return _relabelled(np.frombuffer(labels, dtype=np.int64), draws, [seed, 2])
+    return _relabelled(np.frombuffer(labels, dtype=np.int64), draws, (seed, 2))
 
 
 def relabellings(labels: Labels, draws: int = DRAWS, seed: int = 0) -> tuple[Labels, bool]:
@@ -106,15 +106,17 @@ def staged(extreme: Callable[[int, bool], int], draws: int, n: int) -> tuple[flo
 
 
 @lru_cache(maxsize=4)
-def _drawn(labels: bytes, draws: int, seed: int) -> Labels:
+def _drawn(labels: bytes, draws: int, seed: int | tuple[int, int]) -> Labels:
     """Random relabellings; kept, since a table compares the same groups in one column after the other."""
     drawn = _relabelled(np.frombuffer(labels, dtype=np.int64), draws, seed)
     drawn.flags.writeable = False
     return drawn
 
 
-def _relabelled(labels: Labels, draws: int, seed: int | list[int]) -> Labels:
-    return np.random.default_rng(seed).permuted(np.tile(labels, (draws, 1)), axis=1)
+def _relabelled(labels: Labels, draws: int, seed: int | tuple[int, int]) -> Labels:
+    """In as few bytes as hold the labels: millions of them are kept, and read again for every variable."""
+    short = np.promote_types(np.min_scalar_type(labels.min()), np.min_scalar_type(labels.max()))
+    return np.random.default_rng(seed).permuted(np.tile(labels.astype(short), (draws, 1)), axis=1)
 
 
 def _enumerate(labels: Labels) -> Labels:

@@ -274,13 +274,13 @@ class ChartData:
         return self._with_words(declared, some, told)
 
     def _with_words(self, table: Table, raw: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
-        frame = self.results.labelled(table, raw)
+        frame, rows = self.results.labelled(table, raw), dictionaries(raw)
         stored = {column.name for column in table.stored}
         if told:
             columns = [table.column(name) for name in told]
-            frame["told"] = [self._told(columns, row) for row in dictionaries(raw)]
+            frame["told"] = [self._told(columns, row) for row in rows]
         if stored & {"item", "items", "participant"}:
-            frame["link"] = [self._link(row) for row in dictionaries(raw)]
+            frame["link"] = [self._link(row) for row in rows]
         return frame.reset_index(drop=True)
 
     def _told(self, columns: Sequence[Column], row: Row) -> str:
@@ -409,7 +409,9 @@ def intervals(base: alt.Chart, at: alt.X, low: str, high: str) -> alt.LayerChart
     ends = base.transform_filter(f"isValid(datum.{low}) && isValid(datum.{high})")
     points = base.transform_filter(f"isValid(datum.{at['shorthand'].removesuffix(':Q')})")
     line = ends.mark_rule(strokeWidth=2, point=False)  # else Vega-Lite draws points at the ends
-    return alt.LayerChart(layer=[line.encode(x=along(at, low), x2=f"{high}:Q"), points.mark_point().encode(x=at)])
+    return alt.LayerChart(
+        layer=[line.encode(x=along(at, low), x2=alt.X2(f"{high}:Q")), points.mark_point().encode(x=at)]
+    )
 
 
 def whole(field: str, low: int, high: int, title: str | None = None, *, room: float = 0.3) -> alt.X:
@@ -511,8 +513,10 @@ def heat(base: alt.Chart, value: str, low: float, high: float, label: str, title
     valid = base.transform_filter(f"isValid(datum.{value})")
     part = f"(datum.{value} - {low}) / {high - low}"
     dark, pale = readable_on(DIVERGING[2][1]), readable_on(DIVERGING[0][1])
-    ink = alt.condition(f"{part} < {ENDS[0]} || {part} > {ENDS[1]}", alt.value(pale), alt.value(dark))
-    texts = valid.mark_text().encode(text=f"{label}:N", color=ink)
+    # As a channel: a condition in its place costs Altair 15 ms.
+    told = alt.condition(f"{part} < {ENDS[0]} || {part} > {ENDS[1]}", alt.value(pale), alt.value(dark))
+    ink = alt.ColorValue(**told)
+    texts = valid.mark_text().encode(text=alt.Text(f"{label}:N"), color=ink)
     return alt.LayerChart(layer=[valid.mark_rect(stroke=PAPER).encode(color=colour), texts])
 
 
@@ -579,7 +583,7 @@ class Picture:
 
     def svg(self, href: Href | None = None) -> str:
         """A file of its own, on white and without links; with `href` part of a page, which sets the colours."""
-        drawn = self._with_ids(self._rendered)
+        drawn = self._rendered
         title, said = html.escape(self.title, quote=False), html.escape(self.alt, quote=False)
         titled = f"<title>{title}</title><desc>{said}</desc>"
         if href is None:
@@ -596,7 +600,7 @@ class Picture:
     @cached_property
     def _rendered(self) -> str:
         """As Vega draws it and we want it: see `_tidied`. vl-convert: no browser, no network."""
-        drawn = _tidied(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
+        drawn = self._with_ids(_tidied(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[])))
         if _SIZE.search(drawn) is None:  # "Infinity": a legend or an axis of nothing
             raise ValueError(f"{self.name} has no size")
         return drawn
@@ -643,7 +647,7 @@ def drawn(results: Results, *, footer: str, file: Callable[[str, Exception], Non
             picture = _picture(results, chart, name, footer)
             if picture is not None:
                 if file is not None:
-                    picture.svg()
+                    _ = picture.size
                 pictures.append(picture)
         except Exception as error:
             if file is None:
@@ -696,8 +700,9 @@ def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
         "description": picture.alt,
         "config": {**THEME, **spec.get("config", {}), "locale": {"number": number_format(results.language)}},
     }
-    read = json.dumps(spec)
-    return {**spec, "datasets": {name: _records(frame, read) for name, frame in data.frames.items()}}
+    read = set(re.findall(r"\w+", json.dumps(spec)))
+    # Without columns that no encoding reads: what agents wrote is not carried along in a picture.
+    return {**spec, "datasets": {name: dictionaries(frame, read) for name, frame in data.frames.items()}}
 
 
 def _function(chart: Chart) -> Callable[[ChartData], alt.TopLevelMixin]:
@@ -712,11 +717,6 @@ def number_format(language: str) -> Mapping[str, Any]:
     """As d3 takes it."""
     marks, grouped = separators(language), {"grouping": [3], "currency": ["", ""]}
     return {"decimal": marks[0], "thousands": marks[1], "percent": percent("", language), **grouped}
-
-
-def _records(frame: pd.DataFrame, read: str) -> list[dict[str, Any]]:
-    """Without columns that no encoding reads: what agents wrote is not carried along in a picture."""
-    return dictionaries(frame[[name for name in frame if re.search(rf"\b{re.escape(str(name))}\b", read)]])
 
 
 # --- SVG as Vega writes it --------------------------------------------------------------------------------------------

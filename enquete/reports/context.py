@@ -65,7 +65,7 @@ class AnalysisContext:
 
 def chosen(frame: pd.DataFrame, these: pd.Series[bool] | NDArray[np.bool_]) -> pd.DataFrame:
     """These rows. All of a large table are not copied: whoever changes them changes his own."""
-    return frame.copy(deep=False) if these.all() else frame[these]
+    return frame.copy(deep=False) if these.all() else frame[np.asarray(these)]
 
 
 COMPACT = (
@@ -185,6 +185,17 @@ def cited(answered: pd.DataFrame, most: int) -> list[str]:
         if len(names) == most:
             break
     return list(names)
+
+
+def missing(value: Any) -> bool:
+    """None, NaN, or pandas' NA."""
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def plain(column: pd.Series[Any]) -> list[Any]:
+    """Python's own values, None where missing."""
+    gone, values = np.asarray(column.array.isna()), column.tolist()
+    return [None if none else value for value, none in zip(values, gone, strict=True)] if gone.any() else values
 
 
 def shallow(instance: Any) -> dict[str, Any]:

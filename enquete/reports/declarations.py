@@ -474,7 +474,9 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Row] | None) -> pd.DataFr
             made[column.name] = _cast(given[column.name], column)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{table.name}.{column.name}, declared as {column.format}: {error}") from error
-    return pd.DataFrame(made, columns=pd.Index(names, dtype=object))
+    frame = pd.DataFrame(made)
+    frame.columns = pd.Index(names, dtype=object)
+    return frame
 
 
 def _lists(rows: pd.DataFrame | Iterable[Row] | None) -> dict[str, Any]:
@@ -499,7 +501,7 @@ def _cast(values: Any, column: Column) -> Any:
         if DTYPES.get(column.format) == "Int64" and values.dtype.kind != "f":
             return values.astype("Int64").array
         values = values.tolist()
-    known = [None if not isinstance(value, str | list | tuple | dict) and pd.isna(value) else value for value in values]
+    known = [value if value is not pd.NA and value == value else None for value in values]  # NaN is not itself
     match DTYPES.get(column.format):
         case "float64":
             return np.array([np.nan if value is None else float(value) for value in known], dtype=np.float64)

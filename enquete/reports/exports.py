@@ -18,9 +18,9 @@ from enquete.locale import N_, in_language, tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
 from enquete.reports.accounts import citation_rows
-from enquete.reports.analyses import ACROSS, BETWEEN, Findings, find, names_of, read_results, results_of
-from enquete.reports.context import PARTS, Found, chosen, ids, numbered, opened, responded
-from enquete.reports.declarations import NOT_ANALYSED, WholeResults
+from enquete.reports.analyses import ACROSS, BETWEEN, Findings, find, names_of, results_of
+from enquete.reports.context import PARTS, chosen, ids, numbered, opened, responded
+from enquete.reports.declarations import NOT_ANALYSED, Analysis, WholeResults
 from enquete.reports.evaluation import evaluation, evaluations
 from enquete.reports.file_formats import write_package, write_standing
 from enquete.reports.files import data_files, markdown
@@ -29,7 +29,7 @@ from enquete.reports.markdown import number
 from enquete.reports.report import ReportMaterial
 from enquete.reports.responses import AT_ONCE, PLAIN, AskedItem, items, responses, undetermined
 from enquete.reports.run_reading import RunReading, open_run
-from enquete.reports.views import Results
+from enquete.reports.views import Names, Results
 from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 from enquete.state.data_formats import FileFormat, Layout
@@ -59,7 +59,7 @@ WORDS: Mapping[str, str] = {
 
 
 def episodes(
-    reading: RunReading, frame: pd.DataFrame, asked: Sequence[AskedItem], results: Mapping[str, Found]
+    reading: RunReading, frame: pd.DataFrame, asked: Sequence[AskedItem], analyses: Mapping[str, Analysis]
 ) -> Iterator[dict[str, Any]]:
     """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
     answers were gathered into; main arm."""
@@ -96,9 +96,12 @@ def episodes(
         text = in_language(WORDS, language)["all"].format(method=method, phase=phase, stance=stance)
         yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": behind,
                "complete": done}  # fmt: skip
-        if done and phase == reading.methodology(method).phases[-1] and method in results:
-            presentation = evaluation(reading.methodology(method)).presentation
-            for name, said in read_results(method, presentation, results[method], language).remembered():
+        if done and phase == reading.methodology(method).phases[-1] and method in analyses:
+            presentation, called = (
+                evaluation(reading.methodology(method)).presentation,
+                Names(groups=reading.type_names),
+            )
+            for name, said in Results(method, presentation, analyses[method], called, language).remembered():
                 text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=said)
                 yield {"id": f"{at}/{name}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip
@@ -209,12 +212,11 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    results = declared(reading, material.asked, material.found)
-    files = data_files(reading, frame, material.asked, material.found.agents, results, "long")
+    files = data_files(reading, frame, material.asked, material.found.agents, material.declared, "long")
     book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
-        told = episodes(reading, material.frame, material.asked, material.found.results)
+        told = episodes(reading, material.frame, material.asked, material.found.analyses)
         write_jsonl(exports / "episodes.jsonl", told)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / narrative.FILE, material.prose.as_json())

@@ -21,6 +21,7 @@ from pydantic import JsonValue
 
 from enquete.ledger.folders import draft_of
 from enquete.locale import N_, tell
+from enquete.reports.context import plain
 from enquete.reports.files import MISSING, DataFile, Variable, descriptor, plain_name, resource
 from enquete.reports.responses import AskedItem
 from enquete.reports.run_reading import RunReading, read_result
@@ -83,17 +84,20 @@ class CsvWriter(FileWriter):
 
     def add(self, file: DataFile) -> dict[str, JsonValue]:
         path = self.folder / f"{file.path}.csv"
-        plain = {c.name: _plain(file.frame[c.name], c) for c in file.variables if c.type in (*AS_JSON, "boolean")}
-        write_csv(path, file.frame.assign(**plain) if plain else file.frame, bom=self.bom)
+        told: dict[str, Any] = {
+            c.name: _plain(file.frame[c.name], c) for c in file.variables if c.type in (*AS_JSON, "boolean")
+        }
+        write_csv(path, file.frame.assign(**told) if told else file.frame, bom=self.bom)
         self.paths.append(path)
         return self._described(file)
 
 
-def _plain(values: pd.Series[Any], column: Variable) -> pd.Series[Any]:
+def _plain(values: pd.Series[Any], column: Variable) -> list[str | None]:
     """Lists as JSON, flags as words that may be missing."""
     if column.type in AS_JSON:
-        return values.map(_listed).astype(object)
-    return values.map({True: "true", False: "false"}).astype(object)
+        return [_listed(value) for value in values]
+    words = {True: "true", False: "false"}
+    return [words.get(value) for value in plain(values)]
 
 
 def _listed(value: Any) -> str | None:

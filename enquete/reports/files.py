@@ -386,10 +386,11 @@ def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Itera
     name, frames = results.methodology, results.analysis.tables
     facts = [fact for fact in results.presentation.facts.values() if fact.stored]
     if facts:
-        row = pd.DataFrame({fact.name: pd.Series([results.facts.get(fact.name)], dtype=object) for fact in facts})
+        row = pd.DataFrame([[results.facts.get(fact.name) for fact in facts]], dtype=object)
+        row.columns = pd.Index([fact.name for fact in facts])
         yield DataFile(
             name=f"{name}.facts", title=f"{title}: {tell(N_('single facts'), results.language)}", frame=row,
-            variables=[_variable(results, fact, row[fact.name]) for fact in facts], key=(),
+            variables=[_variable(results, fact, row) for fact in facts], key=(),
         )  # fmt: skip
     for table in results.presentation.tables.values():
         frame = frames[table.name]
@@ -397,19 +398,20 @@ def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Itera
             yield DataFile(
                 name=f"{name}.{table.name}", title=f"{title}: {_told(results, table.title)}", frame=frame,
                 key=table.key, means=_told(results, table.note) if table.note else "",
-                variables=[_variable(results, column, frame[column.name], table.stored) for column in table.stored],
+                variables=[_variable(results, column, frame, table.stored) for column in table.stored],
                 references=list(_references(results, table, agents)),
             )  # fmt: skip
 
 
-def _variable(results: Results, column: Column, values: pd.Series[Any], others: Iterable[Column] = ()) -> Variable:
+def _variable(results: Results, column: Column, frame: pd.DataFrame, others: Iterable[Column] = ()) -> Variable:
     levels: dict[str, str] = {}
     names: dict[Any, str] = {}
     single = replace(column, format="code" if column.levels else "reference") if column.format == "list" else column
     if column.levels is not None:
         levels = {level: results.cell(single, {column.name: level}) for level in column.levels}
     elif column.to in ("group", "dimension", "methodology") and column.format != "list":
-        names = {str(value): results.cell(column, {column.name: value}) for value in values.dropna().unique()}
+        values = frame[column.name].dropna().unique()
+        names = {str(value): results.cell(column, {column.name: value}) for value in values}
     kind = TYPES.get(column.format, "string")
     lowest, highest = (0, 1) if column.format == "p" else (None, None)
     return Variable(

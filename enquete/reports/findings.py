@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from string import Formatter
 from typing import Any, Literal
 
@@ -175,15 +176,15 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
     frame = chosen_rows(rows, finding.where, results.facts)
     if finding.table:
         frame = results.ordered(results.presentation.tables[finding.table], frame, finding.order)
-    tested = frame[frame[finding.p].notna()] if finding.p else frame
-    sure = tested[tested[ADJUSTED] < LEVEL] if finding.p else frame
-    for row in dictionaries(sure)[: finding.top]:
+    tested = [row for row in dictionaries(frame) if not finding.p or row[finding.p] is not None]
+    sure = [row for row in tested if not finding.p or (row[ADJUSTED] is not None and row[ADJUSTED] < LEVEL)]
+    for row in sure[: finding.top]:
         says = finding.says if isinstance(finding.says, str) else finding.says.get(str(row.get(finding.word)))
         if says:
             yield _finding(finding, "difference" if finding.p else finding.kind, says, row, results)
-    if finding.null and len(tested) and sure.empty:
-        row = dictionaries(tested.sort_values(finding.p, kind="stable").head(1))[0]
-        row |= {"tests": len(tested), "smallest_p": row[ADJUSTED]}
+    if finding.null and tested and not sure:
+        least = min(tested, key=itemgetter(finding.p))
+        row = {**least, "tests": len(tested), "smallest_p": least[ADJUSTED]}
         yield _finding(finding, "null", finding.null, row, results)
 
 

@@ -78,8 +78,9 @@ def shapes(rows: pd.DataFrame) -> Iterator[Shape]:
     low, high = (closed[end].to_numpy(dtype=float) for end in ("scale_min", "scale_max"))
     group = numbered(closed, keys)
     order = np.argsort(group, kind="stable")
-    for at in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else ():
-        name, phase, number, item = closed[keys].iloc[at[0]]
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    firsts = closed[keys].iloc[order[starts]].itertuples(index=False)
+    for (name, phase, number, item), at in zip(firsts, np.split(order, starts)[1:], strict=True):
         yield _shape((str(name), str(phase), int(number), str(item)), int(low[at[0]]), int(high[at[0]]), answered[at])
 
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from enquete.locale import N_, languages, tell
 from enquete.nodes.planning import NARRATIVE
 from enquete.nodes.run_session import RunSession
-from enquete.reports.context import chosen, cited, responded
+from enquete.reports.context import PARTS, chosen, cited, responded
 from enquete.reports.findings import KeyFinding
 from enquete.reports.run_reading import NobodyAsks, RunReading
 from enquete.respondents.ledger_context import LedgerContext
@@ -114,7 +114,7 @@ def bounds() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 def shown(findings: Sequence[KeyFinding], frame: pd.DataFrame, run: str) -> list[FindingData]:
     """Findings as the model sees them. Answers are named without their run: another run with the same answers makes the
     same request, which a cache can answer. frame: the response table."""
-    rows = responded(chosen(frame, frame["arm_role"].eq("main")))
+    rows = responded(chosen(frame[[*PARTS, "status"]], frame["arm_role"].eq("main")))
     made = []
     for finding in findings[:MOST_FINDINGS]:
         behind = (

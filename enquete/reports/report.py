@@ -16,6 +16,7 @@ from typing import Any
 
 import altair as alt
 import pandas as pd
+from altair.utils.schemapi import debug_mode
 from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import NOT_USABLE, Standing
@@ -27,7 +28,19 @@ from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts, pictures
 from enquete.reports.accounts import Citation, TookPart, citations_section, limitations, took_part
 from enquete.reports.analyses import ACROSS, Findings
-from enquete.reports.charts import COLOURS, GRID, MUTED, SHAPES, THEME, WIDER, Picture, Spec, broken, number_format
+from enquete.reports.charts import (
+    COLOURS,
+    GRID,
+    MUTED,
+    SHAPES,
+    THEME,
+    WIDER,
+    OwnChart,
+    Picture,
+    Spec,
+    broken,
+    number_format,
+)
 from enquete.reports.context import chosen, responded
 from enquete.reports.declarations import Place, groups_by
 from enquete.reports.evaluation import Evaluation, evaluations
@@ -321,17 +334,17 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
         domain=True, domainColor=GRID, domainWidth=3, labelFontSize=CAPTION,
     )  # fmt: skip
     at = alt.X("value:Q", scale=alt.Scale(domain=[strip.low, strip.high], nice=False, clamp=True), axis=axis)
-    layers: list[alt.Chart] = []
+    layers: list[OwnChart] = []
     for dot, colour in zip(strip.dots, COLOURS, strict=False):
         if dot.low is not None:
             reach = alt.InlineData(values=[{"value": dot.low, "high": dot.high}])
-            layers.append(alt.Chart(reach).mark_rule(strokeWidth=4, color=colour).encode(x=at, x2=alt.X2("high:Q")))
+            layers.append(OwnChart(reach).mark_rule(strokeWidth=4, color=colour).encode(x=at, x2=alt.X2("high:Q")))
     for dot, shape, colour, up in zip(strip.dots, SHAPES, COLOURS, (-14, -14), strict=False):
-        base = alt.Chart(alt.InlineData(values=[dot.as_json()])).encode(x=at)
+        base = OwnChart(alt.InlineData(values=[dot.as_json()])).encode(x=at)
         layers.append(base.mark_point(shape=shape, size=110, color=colour))
         layers.append(base.mark_text(dy=up, fontWeight="bold", color=colour).encode(text=alt.Text("told:N")))
-    with alt.theme.enable("none"):
-        spec: Spec = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).to_dict(validate=False)
+    with alt.theme.enable("none"), debug_mode(False):
+        spec: Spec = alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT).to_dict(validate=False)
     caption = {"text": broken(strip.caption, WIDTH / WIDER, 3, CAPTION), "orient": "bottom", "fontSize": CAPTION,
         "color": MUTED,
                "fontWeight": "normal", "offset": 4}  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from string import Formatter
@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, NN_, plural, tell
 from enquete.locale.templating import environment
-from enquete.reports.context import jsonable
+from enquete.reports.context import chosen, jsonable, missing, plain
 from enquete.reports.declarations import (
     MOST_SPREAD,
     Analysis,
@@ -123,7 +123,8 @@ _GAP = re.compile(r"\n{3,}")
 
 def render(name: str, language: Language, /, **facts: Any) -> str:
     """The template filled in. Raises jinja2's errors: a fact that is not there is a bug."""
-    return _GAP.sub("\n\n", _environment(language).get_template(name).render(facts))
+    filled = _environment(language).get_template(name).render(facts)
+    return _GAP.sub("\n\n", filled) if "\n\n\n" in filled else filled  # a page is long, and sooner looked through
 
 
 @cache
@@ -184,12 +185,12 @@ class Results:
             first, second = (row.get(part) for part in column.parts)
             if column.format == "of":
                 return of(_whole(first), _whole(second), self.language)
-            low, high = (None if _missing(end) else self._figure(column, end, row) for end in (first, second))
+            low, high = (None if missing(end) else self._figure(column, end, row) for end in (first, second))
             if column.format == "bounds":
                 return self._bounds(low, high)
             return MISSING if low is None or high is None else f"[{low}; {high}]"
         value = row.get(column.name)
-        if _missing(value):
+        if missing(value):
             return MISSING
         return self._figure(column, value, row) if column.format == "number" else self._told(column, value)
 
@@ -300,7 +301,7 @@ class Results:
 
     def ordered(self, table: Table, frame: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
         """Codes by the order of their levels, references by that of the table they refer to; missing last."""
-        for name in reversed(order):
+        for name in reversed(order) if len(frame) > 1 else ():
             column = table.column(name.removeprefix("-"))
             frame = frame.sort_values(
                 column.name,
@@ -339,8 +340,11 @@ class Results:
 
     def _holds(self, each: TextBlock) -> bool:
         """A comparison with a fact that is missing does not hold."""
-        frame = pd.DataFrame([dict(self.facts)]).fillna(float("nan")) if each.where else pd.DataFrame()
-        return not each.where or not chosen_rows(frame, each.where, self.facts).empty
+        if not each.where:
+            return True
+        names = set(re.findall(r"\w+", each.where))
+        read = {name: value for name, value in self.facts.items() if name in names}
+        return not chosen_rows(pd.DataFrame([read]).fillna(float("nan")), each.where, self.facts).empty
 
     def view(self, table: Table, view: View) -> str:
         """One view: heading, rows, note. "" where no row is left and nothing is to be said of that."""
@@ -352,7 +356,7 @@ class Results:
         if frame.empty:
             return "\n\n".join([*blocks, tell(view.empty, self.language)]) if view.empty else ""
         counts = {"shown": number(len(frame), self.language), "rows": number(len(every), self.language)}
-        blocks += self._body(table, view, frame)
+        blocks += self._body(table, view, dictionaries(frame))
         if view.note:
             blocks.append(self.fill(view.note, {**self.facts, **counts}, self.presentation.facts, markdown=True))
         elif len(every) > len(frame):
@@ -360,8 +364,8 @@ class Results:
                 **counts, file=table.file or f"exports/{self.methodology}/{table.name}.csv"))  # fmt: skip
         return "\n\n".join(blocks)
 
-    def _body(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:
-        for heading, part in self._parts(table, view, frame):
+    def _body(self, table: Table, view: View, rows: Sequence[Row]) -> Iterator[str]:
+        for heading, part in self._parts(table, view, rows):
             if heading:
                 yield f"**{heading}**"
             if view.says or view.quote:
@@ -371,42 +375,39 @@ class Results:
             else:
                 columns = [table.column(name) for name in view.columns] if view.columns else list(table.columns)
                 columns = [column for column in columns if column.name not in view.by and self._has(column, part)]
-                rows = [[self.markdown(column, row) for column in columns] for row in dictionaries(part)]
-                yield _grid(columns, [self._label(column.label) for column in columns], rows)
+                cells = [[self.markdown(column, row) for column in columns] for row in part]
+                yield _grid(columns, [self._label(column.label) for column in columns], cells)
 
-    def _has(self, column: Column, frame: pd.DataFrame) -> bool:
+    def _has(self, column: Column, rows: Sequence[Row]) -> bool:
         """Whether any row has something there: a column without anything is not printed."""
-        return any(frame[name].notna().any() for name in column.parts or (column.name,))
+        return any(row[name] is not None for name in column.parts or (column.name,) for row in rows)
 
-    def _parts(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    def _parts(self, table: Table, view: View, rows: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
         if not view.by:
-            yield "", frame
+            yield "", rows
             return
-        for _, part in frame.groupby(list(view.by), sort=False, dropna=False):
-            first = dictionaries(part.head(1))[0]
-            heading = " · ".join(escape(self.cell(table.column(name), first)) for name in view.by)
-            yield heading, part if view.most is None else part.head(view.most)
+        for part in _together(rows, view.by):
+            heading = " · ".join(escape(self.cell(table.column(name), part[0])) for name in view.by)
+            yield heading, part[: view.most]
 
-    def told(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:
+    def told(self, table: Table, view: View, rows: Sequence[Row]) -> Iterator[str]:
         """Rows as sentences or quotations, list entries of Markdown."""
         if not view.quote:
-            yield from (f"- {sentence}" for sentence in self._sentences(table, view, frame, markdown=True))
+            yield from (f"- {sentence}" for sentence in self._sentences(table, view, rows, markdown=True))
             return
-        for row in dictionaries(frame):
+        for row in rows:
             who = ", ".join(escape(self.cell(table.column(name), row)) for name in view.who)
             words = row.get(view.quote)
             none = f"- {who}: *{tell(N_('no reason given'), self.language)}*"
             yield quote(words, who, self.language) if words else none
 
-    def _sentences(self, table: Table, view: View, frame: pd.DataFrame, *, markdown: bool) -> Iterator[str]:
-        yield from (text for _, text in self._said(table, view, frame, markdown=markdown) if text)
+    def _sentences(self, table: Table, view: View, rows: Sequence[Row], *, markdown: bool) -> Iterator[str]:
+        yield from (text for _, text in self._said(table, view, rows, markdown=markdown) if text)
 
-    def _said(
-        self, table: Table, view: View, frame: pd.DataFrame, *, markdown: bool
-    ) -> Iterator[tuple[dict[str, Any], str]]:
+    def _said(self, table: Table, view: View, rows: Sequence[Row], *, markdown: bool) -> Iterator[tuple[Row, str]]:
         """Rows, each with its sentence; "" where there is none for its word."""
         known = {**self.presentation.facts, **{column.name: column for column in table.columns}}
-        for row in dictionaries(frame):
+        for row in rows:
             says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
             yield row, self.fill(says, {**self.facts, **row}, known, markdown=markdown) if says else ""
 
@@ -415,10 +416,11 @@ class Results:
         told = tell(label, self.language)
         return self.fill(label, self.facts, self.presentation.facts, markdown=False) if "{" in told else told
 
-    def _spread(self, table: Table, spread: Spread, frame: pd.DataFrame) -> str:
+    def _spread(self, table: Table, spread: Spread, rows: Sequence[Row]) -> str:
         """Rows by `spread.rows`; of each value of the column the cells named."""
         across = table.column(spread.column)
-        values = list(dict.fromkeys(self.ordered(table, frame, (spread.column,))[spread.column]))
+        every = pd.DataFrame({across.name: pd.Series({row[across.name]: None for row in rows}.keys(), dtype=object)})
+        values = self.ordered(table, every, (across.name,))[across.name].tolist()
         kept = values[: max(1, MOST_SPREAD // len(spread.cells))]
         fixed = [table.column(name) for name in spread.rows]
         cells = [table.column(name) for name in spread.cells]
@@ -426,12 +428,12 @@ class Results:
         for value in kept:
             named = self.cell(across, {across.name: value})
             labels += [f"{named}: {self._label(column.label)}" if len(cells) > 1 else named for column in cells]
-        rows = []
-        for _, part in frame.groupby(list(spread.rows), sort=False, dropna=False):
-            by_value = {row[across.name]: row for row in dictionaries(part)}
-            told = [self.markdown(column, next(iter(by_value.values()))) for column in fixed]
-            rows.append(told + [self.markdown(column, by_value.get(value, {})) for value in kept for column in cells])
-        text = _grid([*fixed, *(cells * len(kept))], labels, rows)
+        lines = []
+        for part in _together(rows, spread.rows):
+            by_value = {row[across.name]: row for row in part}
+            told = [self.markdown(column, part[0]) for column in fixed]
+            lines.append(told + [self.markdown(column, by_value.get(value, {})) for value in kept for column in cells])
+        text = _grid([*fixed, *(cells * len(kept))], labels, lines)
         if not (n := len(values) - len(kept)):
             return text
         further = NN_("{n} further column is in the file.", "{n} further columns are in the file.")
@@ -459,7 +461,7 @@ class Results:
 
     def _value(self, column: Column, row: Row) -> Any:
         value = row.get(column.name)
-        if column.parts is None and _missing(value):
+        if column.parts is None and missing(value):
             return None
         words = column.parts is not None or column.format in ("code", "reference", "list")
         return self.cell(column, row) if words else _four_digits(value)
@@ -472,25 +474,33 @@ class Results:
         for table in self.presentation.tables.values():
             for view in table.views:
                 if view.at == "flag":
-                    yield from self._sentences(table, view, self.rows(table, view), markdown=False)
+                    yield from self._sentences(table, view, dictionaries(self.rows(table, view)), markdown=False)
 
     def remembered(self) -> Iterator[tuple[str, str]]:
         """(id, sentence) of every row that is told to a memory."""
         for table in self.presentation.tables.values():
             for view in table.views:
                 if view.at == "memory":
-                    for row, text in self._said(table, view, self.rows(table, view), markdown=False):
+                    for row, text in self._said(table, view, dictionaries(self.rows(table, view)), markdown=False):
                         yield f"{table.name}/{'/'.join(str(row[name]) for name in table.key)}", text
 
     def labelled(self, table: Table, rows: pd.DataFrame) -> pd.DataFrame:
         """Rows of a table for a chart: references and codes as words in a column of that name, ids as `<name>_id`."""
-        frame = rows.copy()
+        told: dict[str, Any] = {}
         for column in table.stored:
             if column.format in ("reference", "code"):
-                ids = frame[column.name]
-                words = {value: self._named(column, value) for value in ids.dropna().unique()}
-                frame = frame.assign(**{f"{column.name}_id": ids, column.name: ids.map(words)})
-        return frame
+                ids = plain(rows[column.name])
+                words = {value: None if value is None else self._named(column, value) for value in dict.fromkeys(ids)}
+                told |= {f"{column.name}_id": rows[column.name], column.name: [words[value] for value in ids]}
+        return rows.assign(**told)
+
+
+def _together(rows: Iterable[Row], names: Sequence[str]) -> Iterable[list[Row]]:
+    """Rows that are alike in these columns, in the order in which each kind first comes."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return groups.values()
 
 
 def _grid(columns: Sequence[Column], labels: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
@@ -515,14 +525,14 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
             return frame.iloc[:0]
         raise
     if isinstance(holds, pd.Series):
-        return frame[holds.fillna(False).astype(bool)]
+        return chosen(frame, holds.to_numpy(dtype=bool, na_value=False))
     return frame if holds else frame.head(0)
 
 
-def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows with Python's own values, None where missing."""
-    columns = {str(name): [None if _missing(value) else value for value in frame[name].tolist()] for name in frame}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)] if columns else []
+def dictionaries(frame: pd.DataFrame, names: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """Rows with Python's own values, None where missing; of these columns alone, where they are named."""
+    columns = {str(name): plain(column) for name, column in frame.items() if names is None or name in names}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def shortened(wording: str, most: int) -> str:
@@ -535,9 +545,5 @@ def _four_digits(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
-
-
 def _whole(value: Any) -> int:
-    return 0 if _missing(value) else int(value)
+    return 0 if missing(value) else int(value)

@@ -21,7 +21,7 @@ from pydantic_core import to_json
 
 from enquete.ledger.folders import draft_of
 from enquete.locale import N_
-from enquete.reports.context import Files, jsonable
+from enquete.reports.context import Files, jsonable, plain
 from enquete.reports.declarations import TableRows
 from enquete.state.visible_text import as_cell, visible
 
@@ -186,10 +186,8 @@ def rows(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[tuple[JsonValue, ..
 
 
 def _values(column: pd.Series[Any]) -> list[Any]:
-    if column.name in INTEGERS:
-        column = column.astype("Int64")
-    known, values = column.notna().to_numpy(), column.tolist()
-    return values if known.all() else [value if there else None for value, there in zip(values, known, strict=True)]
+    values = plain(column)
+    return [None if value is None else int(value) for value in values] if column.name in INTEGERS else values
 
 
 def write_json(path: Path, value: object) -> None:

@@ -87,7 +87,7 @@ def analyse(
         "rounds": [panel.round_of(number, rows, frame, ratings) for number, rows in rounds.items()],
         "themes": panel.ranked_themes(ratings),
         "statements": panel.statements(),
-        "ratings": _with_ranks(panel, ratings),
+        "ratings": _with_ranks(panel, ratings, dissent),
         "distribution": panel.distribution(),
         "stability": panel.stability(),
         "convergence": panel.convergence(),
@@ -439,11 +439,10 @@ class Panel:
         out."""
         if self.revised is None:
             return
-        rows = self.rows[self.revised]
-        asked = set(rows["item_id"])
+        asked = dict(iter(self.rows[self.revised].groupby("item_id", sort=False)))
         for measure in self.measures:
             if measure.round == self.revised and measure.item in asked:
-                stand = self._stand(measure, rows)
+                stand = self._stand(measure, asked[measure.item])
                 if stand.row["label"] == "disagreement" or stand.row["n_holding_out"]:
                     yield stand
 
@@ -475,7 +474,7 @@ class Panel:
             "p": min(1.0, (camps_p(counts) or 1.0) * len(self.themes)) if split else None,  # of the most divided of all
             **{f"above_{key}": figures.get(key) for key in ("share", "low", "high")},
         }  # fmt: skip
-        return Stand(row, sides, stayed, before, rows[rows["item_id"].eq(item)], holding.median or 0.0)
+        return Stand(row, sides, stayed, before, rows, holding.median or 0.0)
 
     def agents(self, dissent: list[Stand]) -> Iterator[Row]:
         """On which share of its last ratings an agent holds out, and its mean distance from the medians it was
@@ -556,10 +555,10 @@ def _table(rows: pd.DataFrame, themes: list[Row], instrument: DelphiInstrument) 
     return table.reindex(index=rows["participant"].unique(), columns=[item for item in items if item in table])
 
 
-def _with_ranks(panel: Panel, ratings: list[Row]) -> list[Row]:
+def _with_ranks(panel: Panel, ratings: list[Row], dissent: list[Stand]) -> list[Row]:
     """Each rating with its theme's rank, and how many undisputed themes share its median."""
     ranks = {row["theme"]: row["rank"] for row in panel.ranked_themes(ratings)}
-    kinds = {stand.row["item"]: stand.row["kind"] for stand in panel.dissent()}
+    kinds = {stand.row["item"]: stand.row["kind"] for stand in dissent}
     settled = [
         (row["round"], row["dimension"], row["median"]) for row in ratings if row["label"] in ("consensus", "open")
     ]

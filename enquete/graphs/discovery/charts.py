@@ -34,7 +34,7 @@ def coverage(data: ChartData) -> alt.TopLevelMixin:
     groups = data.frame("groups", order=("-n",), told=("path", "group", "n", "mean"))
     groups = groups.assign(label=groups["path"], share=groups["mean"])[groups["path_id"].isin(fields["path"])]
     colour = alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", "#2166ac"]), legend=None)
-    words = alt.condition("datum.share > .6", alt.value("white"), alt.value("#1c2329"))
+    words = alt.ColorValue(**alt.condition("datum.share > .6", alt.value("white"), alt.value("#1c2329")))
     panels = []
     for cells in by_group(data, everybody, groups, room):
         base = data.chart(cells).encode(y=data.names(fields, "label"), x=group_heads(data, cells, room))

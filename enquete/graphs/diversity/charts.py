@@ -94,9 +94,8 @@ def statements(data: ChartData) -> alt.TopLevelMixin:
     ends = scores.groupby("item_id", as_index=False)["z"].agg(["min", "max"])
     span = data.chart(ends).mark_rule(strokeWidth=3, color=GRID).encode(y=y, x=along(at, "min"), x2=alt.X2("max:Q"))
     data.note(data.tell(N_("on top: what sets the views apart most; filled: distinguishes the view (p<.05)")))
-    points = base.mark_point(size=60).encode(
-        x=at, color=colour, shape=shape, fillOpacity=alt.condition("datum.told_apart", alt.value(1), alt.value(0))
-    )
+    filled = alt.FillOpacityValue(**alt.condition("datum.told_apart", alt.value(1), alt.value(0)))
+    points = base.mark_point(size=60).encode(x=at, color=colour, shape=shape, fillOpacity=filled)
     drawn = alt.layer(zero, span, points.encode(stroke=colour.copy()))
     return drawn.properties(height=alt.Step(max(30, 11 * len(views)), **{"for": "position"}))
 
@@ -127,7 +126,7 @@ def scree(data: ChartData) -> alt.TopLevelMixin:
     chance, y = alt.Y("chance_mean:Q", title=title), alt.Y("eigenvalue:Q", title=title)
     band = base.mark_area(color=MUTED, opacity=0.4).encode(y=chance, y2=alt.Y2("chance_95:Q"))
     line = base.mark_line(color=COLOURS[0], strokeWidth=2).encode(y=y)
-    fill = alt.condition("datum.above", alt.value(1), alt.value(0))
+    fill = alt.FillOpacityValue(**alt.condition("datum.above", alt.value(1), alt.value(0)))
     dots = base.mark_point(color=COLOURS[0], size=80).encode(y=y, fillOpacity=fill, stroke=alt.value(COLOURS[0]))
     data.note(data.tell(N_("band: mean to 95th percentile of sorts dealt at random; filled: above chance")))
     return alt.layer(band, line, dots).properties(height=240)

@@ -71,7 +71,7 @@ def _changes(data: ChartData, rows: pd.DataFrame, title: str, *, named: bool) ->
         N_("filled: p<.05, corrected for all tests of the report (Holm)") if rows["sure"].any()
         else N_("no change with p<.05, corrected for all tests of the report (Holm)")
     ))  # fmt: skip
-    filled = alt.condition("datum.sure", alt.value(INK), alt.value(PAPER))
+    filled = alt.FillValue(**alt.condition("datum.sure", alt.value(INK), alt.value(PAPER)))
     base = data.chart(rows).encode(
         y=y if named else alt.Y(y["shorthand"], scale=y["scale"], axis=None), stroke=alt.value(INK), fill=filled
     )
@@ -84,7 +84,8 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     order = data.top(data.rows(), "item")["item_id"].tolist()
     every = data.frame("distribution", told=("item", "phase", "value", "n", "share"))
     every = every[every["item_id"].isin(order)].assign(bar=every["item_id"] + " " + every["phase"])
-    rows = pd.concat(stacked(rows, "bar", "value", "share") for _, rows in every.groupby("item_id"))
+    ends = (every.groupby("item_id")["value"].transform(end) for end in ("min", "max"))  # each scale has its middle
+    rows = pd.concat(stacked(rows, "bar", "value", "share") for _, rows in every.groupby(list(ends)))
     rows = rows.assign(place=rows["item_id"].map(order.index)).sort_values(["place", "phase", "value"], kind="stable")
     points, waves = sorted(rows["value"].unique().tolist()), data.frame("waves")
     words = dict(zip(points, data.facts["points"] or map(str, points), strict=False))
