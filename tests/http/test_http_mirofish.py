@@ -24,6 +24,7 @@ from enquete.interfaces.web.models import TASK_STATUS, TaskStatus, aggregate_of
 from tests.http.conftest import WAIT_S, serving, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
+from tests.support.unwritten import without_reports
 
 ORIGIN = "http://localhost:3000"
 AGENTS = 4
@@ -165,6 +166,7 @@ def test_scenarios_are_drawn_where_their_means_lie(pages: Pages) -> None:
     }
 
 
+@pytest.mark.usefixtures("unwritten")
 def test_one_methodology_is_asked_anew_by_their_name_for_it(pages: Pages) -> None:
     before = pages.status["run_id"]
     assert pages.poll(pages.rerun("scenario")) == "completed"
@@ -206,9 +208,10 @@ def test_polling_ends_with_a_run_that_failed_and_with_one_that_was_paused(
         )  # nobody has answered: there is nothing to draw, and no panel fails
         assert (pages.dots_of_agents(), pages.bars_of_themes(), pages.places_of_scenarios()) == ({}, [], {})
         slow_model.faults = {}
-        client.post("/api/interview/slow/resume", json={"resume_token": task})
-        client.post(f"/api/interview/slow/runs/{task}/pause")
-        assert (pages.poll(task), pages.status["run_status"]) == ("failed", "paused")
+        with without_reports():
+            client.post("/api/interview/slow/resume", json={"resume_token": task})
+            client.post(f"/api/interview/slow/runs/{task}/pause")
+            assert (pages.poll(task), pages.status["run_status"]) == ("failed", "paused")
 
 
 def test_archetypes_are_clusters_and_findings_of_another_kind_have_an_empty_aggregate() -> None:
