@@ -21,13 +21,13 @@ TORN = ["", "{", '{"synthesis": "run_1', "[1]", "null", "\ufffd"]
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    """One of poll and scenario, one that asked scenario anew, and a replay of that."""
+    """One of poll and longitudinal, one that asked the latter anew, and a replay of that."""
     base = tmp_path_factory.mktemp("runs")
     sim, out = personas(base, 3), str(base / "out")
     made = [
         enquete.conduct_interviews(sim, out=out, **more)
-        for more in ({"methods": ["poll", "scenario"], "respondent": "synthetic"},
-                     {"methods": ["scenario"], "rerun": True, "respondent": "synthetic"}, {"respondent": "replay"})
+        for more in ({"methods": ["poll", "longitudinal"], "respondent": "synthetic"},
+                     {"methods": ["longitudinal"], "rerun": True, "respondent": "synthetic"}, {"respondent": "replay"})
     ]  # fmt: skip
     assert {run.status for run in made} == {"completed"}
     return made
@@ -43,7 +43,7 @@ def test_a_replay_is_canonical_of_nothing_and_what_was_taken_over_of_who_asked_i
     runs: list[Run], interviews: Path
 ) -> None:
     base, again, _ = (run.run_id for run in runs)
-    there = {"T1/poll": base, "T1/scenario": again, "synthesis": again}
+    there = {"T1/poll": base, "T1/longitudinal": again, "synthesis": again}
     assert json.loads((interviews / NAME).read_text("utf-8")) == there  # as the runs themselves wrote it: the oracle
     assert rebuilt(interviews) == there
     (interviews / "runs" / base / LEDGER).write_bytes(b"")
