@@ -40,7 +40,8 @@ AS_SENT = (
 )
 """Alone: tests/models/test_models_transport.py and test_models_outage.py."""
 AS_READ = ("refusal_prose", "content_filter", "code_fence", "think", "trailing_prose")
-"""Alone: test_models_parsing.py and test_models_transport.py in tests/models, tests/respondents/test_respondents_llm.py."""
+"""Alone: tests/models/test_models_parsing.py and test_models_transport.py;
+tests/respondents/test_respondents_llm.py."""
 """Faults that come and go. Those that say "never again" (a key, a model's name) have tests of their own below."""
 
 AGENTS, ALONE = 12, 10
