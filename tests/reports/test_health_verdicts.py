@@ -1,6 +1,6 @@
 """What the verdicts say of answers whose worth is known: planted, random, straight lines, one profile for all.
 
-The answers of a synthetic run over 36 agents of six types are replaced in the table; plan, scales and types stay.
+The answers of a synthetic run over 24 agents of six types are replaced in the table; plan, scales and types stay.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Planted = tuple[pd.DataFrame, dict]
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     """The table with blocks, and the analyses."""
     folder = tmp_path_factory.mktemp("planted")
-    sim = mirofish_folder(folder / "sim_1", 36)
+    sim = mirofish_folder(folder / "sim_1", 24)
     run = interview(sim, out=str(folder / "out"), methods=METHODS, confirm=True, respondent="synthetic")
     with open_run(Path(run.folder)) as reading:
         frame = responses(reading)

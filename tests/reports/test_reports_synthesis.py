@@ -285,7 +285,9 @@ def test_a_failed_methodology_keeps_its_answers_and_the_other_its_findings(make,
     assert "T1/delphi" not in latest
 
 
-def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(own):
+def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(make, personas):
+    own = make(**personas(3), methods=["longitudinal"], write=False)
+
     async def again() -> tuple[str, int]:
         async with using(str(own.folder), Machine()) as run_session:
             await run_session.ledger.record_failure(Failure("main", "longitudinal", "", 0, "analysis", "E: x", "T"))
