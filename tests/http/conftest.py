@@ -17,7 +17,6 @@ from enquete.interfaces.views import GOING_ON
 from enquete.interfaces.web.application import make_server
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
-from tests.support.unwritten import without_reports
 
 WAIT_S = 60
 AGENTS = 4
@@ -68,13 +67,6 @@ def slow_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
         monkeypatch.setenv("LLM_MODEL_NAME", "test")
         monkeypatch.setenv("ENQUETE_CONCURRENCY", "1")
         yield model
-
-
-@pytest.fixture
-def unwritten() -> Iterator[None]:
-    """`no_reports` for one test of a module whose others read some."""
-    with without_reports():
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ def test_findings_of_what_is_done_are_there_before_the_end(two: dict[str, Any], 
     assert run.early_results("poll") == {}
 
 
-@pytest.mark.usefixtures("unwritten")
+@pytest.mark.usefixtures("unreported")
 def test_a_run_is_paused_and_gone_on_with_at_once(tmp_path: Path, slow_model: ModelServer) -> None:
     """The resume waits for the pause that was asked for just before it."""
     simulation(tmp_path, "slow", "completed", agents=8)

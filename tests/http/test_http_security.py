@@ -102,7 +102,7 @@ def test_no_path_without_the_token(guarded: httpx.Client) -> None:
     assert guarded.get("/docs", headers=ALLOWED).status_code == 200
 
 
-@pytest.mark.usefixtures("unwritten")
+@pytest.mark.usefixtures("unreported")
 def test_a_status_that_lies_ready_is_nobody_elses(guarded: httpx.Client) -> None:
     path = f"{API}/held/status"
     begun = guarded.post(f"{API}/held/pre", headers=ALLOWED).json()["data"]

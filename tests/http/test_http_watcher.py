@@ -16,7 +16,6 @@ from enquete.study.interviews import NotCompleted, on_completed, on_ready
 from tests.http.conftest import WAIT_S, serving, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
-from tests.support.unwritten import without_reports
 
 EVERY_S = 0.1
 
@@ -37,7 +36,7 @@ def statuses(root: Path, sim_id: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(run.status, run.methods) for run in enquete.list_runs(sim_id, root=str(root))]
 
 
-@pytest.mark.usefixtures("unwritten")
+@pytest.mark.usefixtures("unreported")
 def test_t0_when_ready_and_the_rest_when_completed_each_once(tmp_path: Path) -> None:
     (tmp_path / "simulations").mkdir()
     old = simulation(tmp_path, "over", "completed")
@@ -61,7 +60,7 @@ def test_t0_when_ready_and_the_rest_when_completed_each_once(tmp_path: Path) -> 
     assert not (abandoned / "interviews").exists()
 
 
-@pytest.mark.usefixtures("unwritten")
+@pytest.mark.usefixtures("unreported")
 def test_what_the_end_of_a_server_broke_off_the_next_one_goes_on_with(tmp_path: Path, slow_model: ModelServer) -> None:
     (tmp_path / "simulations").mkdir()
     folder = simulation(tmp_path, "broken", agents=10)
@@ -74,6 +73,7 @@ def test_what_the_end_of_a_server_broke_off_the_next_one_goes_on_with(tmp_path: 
     assert len(statuses(tmp_path, "broken")) == 1
 
 
+@pytest.mark.usefixtures("results_only")
 def test_the_same_by_hand(tmp_path: Path) -> None:
     folder = simulation(tmp_path, "by_hand", agents=2)
     with pytest.raises(NotCompleted, match="has not completed"):
@@ -83,6 +83,5 @@ def test_the_same_by_hand(tmp_path: Path) -> None:
     set_status(folder, "completed")
     with pytest.raises(SettingsError, match="has completed already"):
         on_ready("by_hand", root=str(tmp_path), new=True)
-    with without_reports():
-        after = on_completed("by_hand", root=str(tmp_path), methods=["longitudinal"])
+    after = on_completed("by_hand", root=str(tmp_path), methods=["longitudinal"])
     assert (after.status, after.record.baseline_run_id) == ("completed", before.run_id)

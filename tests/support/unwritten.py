@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from enquete.nodes.run_session import Progress, RunSession
@@ -37,6 +38,19 @@ def without_reports() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("enquete.reports.synthesis.synthesise", unwritten)
+        yield
+
+
+@contextmanager
+def results_alone() -> Iterator[None]:
+    """Such runs leave what was found and what they are canonical of, as usual; neither figures nor report nor exports,
+    which cost twice as much."""
+    import pytest
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("enquete.reports.synthesis.pictures", lambda *_, **__: [])
+        patch.setattr("enquete.reports.synthesis.write_exports", lambda *_: None)
+        patch.setattr("enquete.reports.synthesis.write_report", lambda *_, **__: SimpleNamespace(findings=[]))
         yield
 
 

@@ -148,6 +148,7 @@ def test_an_interview_in_a_terminal(
     assert typed("", "show_laddering_interview", "interview_id=ben")[0] == 2  # which waits for nobody
 
 
+@pytest.mark.usefixtures("results_only")
 def test_an_interview_on_the_page(root: Path) -> None:
     """Without scripts: every step is a form."""
     with serving(root) as client:
