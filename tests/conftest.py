@@ -95,6 +95,15 @@ def results_only() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def report_only() -> Iterator[None]:
+    """For a test that reads findings and report, and no figure or export."""
+    from tests.support.unwritten import results_alone
+
+    with results_alone(report=True):
+        yield
+
+
 LONG = (
     "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/nodes/test_nodes_executors.py",
     "tests/study", "tests/notebook", "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports",

@@ -271,6 +271,7 @@ def stages(folder: Path) -> dict[str, int]:
     return {mark: sums[len(sums) // 2] for mark, sums in found.items()}
 
 
+@pytest.mark.usefixtures("report_only")
 @pytest.mark.parametrize("factor", [60, pytest.param(200, marks=pytest.mark.chaos)])
 def test_the_cap_holds_where_a_server_bills_many_times_the_limit(tmp_path: Path, factor: int) -> None:
     """256 in flight; a cap for some 20 calls as they are billed. What stops the run is said there and in the report.

@@ -15,6 +15,7 @@ from enquete.interfaces.views import GOING_ON
 from enquete.study.runs import load_run
 from tests.http.conftest import serving, settled, simulation
 from tests.support.model_server import ModelServer
+from tests.support.unwritten import results_alone
 
 API = "/api/interview"
 
@@ -26,11 +27,12 @@ def two(shared: httpx.Client, shared_root: Path) -> dict[str, Any]:
     asked = {"methods": ["scenario"], "language": "en"}
     estimate = shared.post(f"{API}/two/estimate", json=asked).json()["data"]
     begun = (shared_root / "simulations" / "two" / "interviews").exists()
-    first = shared.post(f"{API}/two/post", json=asked).json()["data"]["run_id"]
-    with shared.stream("GET", f"{API}/two/runs/{first}/events") as answer:
-        told = list(events(answer))
-    second = shared.post(f"{API}/two/post", json={"methods": ["poll"]}).json()["data"]["run_id"]
-    settled(shared, "two", second)
+    with results_alone():
+        first = shared.post(f"{API}/two/post", json=asked).json()["data"]["run_id"]
+        with shared.stream("GET", f"{API}/two/runs/{first}/events") as answer:
+            told = list(events(answer))
+        second = shared.post(f"{API}/two/post", json={"methods": ["poll"]}).json()["data"]["run_id"]
+        settled(shared, "two", second)
     return {"estimate": estimate, "begun": begun, "first": first, "second": second, "told": told}
 
 

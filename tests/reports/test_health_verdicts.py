@@ -108,6 +108,7 @@ def written(folder: Path) -> dict[str, str]:
     return {name: one["verdict"] for name, one in found["verdicts"].items()}
 
 
+@pytest.mark.usefixtures("report_only")
 def test_before_there_is_anything_there_is_no_verdict_and_of_what_goes_on_none(tmp_path: Path) -> None:
     """One run: paused with 0 calls, then in the second round of the Delphi: what is done has its verdict, what goes on
     has none, and no number of planned answers is told that the next round would change; and as the ledger of one that

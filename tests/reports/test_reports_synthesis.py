@@ -26,6 +26,7 @@ from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Prompt
 from enquete.state.settings import Machine
 from tests.reports.conftest import DATA, Made, made, set_status
+from tests.support.unwritten import results_alone
 
 
 def strict(path: Path):
@@ -120,10 +121,11 @@ def waves(tmp_path_factory) -> Waves:
     def latest() -> dict[str, str]:
         return strict(simulation / "interviews" / "latest.json")
 
-    asked("model-a")
-    found = [latest()]
-    set_status(simulation, "running")
-    measured = asked("model-a", phase="T0")
+    with results_alone():
+        asked("model-a")
+        found = [latest()]
+        set_status(simulation, "running")
+        measured = asked("model-a", phase="T0")
     found.append(latest())
     set_status(simulation, "completed")
     after = asked("model-a")

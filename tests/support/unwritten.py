@@ -42,15 +42,22 @@ def without_reports() -> Iterator[None]:
 
 
 @contextmanager
-def results_alone() -> Iterator[None]:
-    """Such runs leave what was found and what they are canonical of, as usual; neither figures nor report nor exports,
-    which cost twice as much."""
+def results_alone(*, report: bool = False) -> Iterator[None]:
+    """Such runs leave what was found and what they are canonical of, as usual; neither figures nor exports, which cost
+    as much again, nor the report, unless its text is wanted and what it says of health and across methods."""
     import pytest
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("enquete.reports.synthesis.pictures", lambda *_, **__: [])
-        patch.setattr("enquete.reports.synthesis.write_exports", lambda *_: None)
-        patch.setattr("enquete.reports.synthesis.write_report", lambda *_, **__: SimpleNamespace(findings=[]))
+        if report:
+            patch.setattr("enquete.reports.exports.data_files", lambda *_: [])
+            patch.setattr("enquete.reports.exports.write_standing", lambda *_: {})
+            patch.setattr("enquete.reports.exports.markdown", lambda *_: "")
+            patch.setattr("enquete.reports.exports.episodes", lambda *_: [])
+            patch.setattr("enquete.reports.report.Report.html", lambda _: "")
+        else:
+            patch.setattr("enquete.reports.synthesis.write_exports", lambda *_: None)
+            patch.setattr("enquete.reports.synthesis.write_report", lambda *_, **__: SimpleNamespace(findings=[]))
         yield
 
 
