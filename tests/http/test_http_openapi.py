@@ -65,6 +65,7 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("results_only")
 def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     server.post("/api/interview/over/post", json={"methods": ["laddering"], "settings": {"laddering": {"turns": 3}}})
     settled(server, "over")
@@ -84,6 +85,7 @@ def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     assert (nobody.status_code, nobody.json()["details"]["type"]) == (400, "InputError")
 
 
+@pytest.mark.usefixtures("results_only")
 def test_operations_of_methodologies_are_paths_of_their_own(server: httpx.Client) -> None:
     begun = server.post("/api/operations/start_project", json={"project_id": "p", "title": "Bakery"})
     assert begun.json()["data"] == {"project_id": "p", "title": "Bakery", "interviews": 0}

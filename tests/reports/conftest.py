@@ -31,8 +31,8 @@ from tests.support.shared import made_once
 
 AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
 ALL = dotted_paths()
-SHORT = {"laddering": {"turns": 5}}
-"""Interviews of a third of the questions: what a report has of them does not depend on their number."""
+SHORT = {"laddering": {"turns": 5}, "discovery": {"questions": 6}, "roundtable": {"rounds": 2, "least_rounds": 2}}
+"""Of interviews and discussions a part: what a report has of them does not depend on their length."""
 DATA = Path(__file__).parents[1] / "data"
 TYPES = ("Kleinfischer", "Umweltverband", "Wissenschaft", "Verwaltung")
 
