@@ -104,6 +104,15 @@ def report_only() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def no_figures() -> Iterator[None]:
+    """For a test that reads all but figures and the page."""
+    from tests.support.unwritten import results_alone
+
+    with results_alone(exports=True):
+        yield
+
+
 LONG = (
     "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/nodes/test_nodes_executors.py",
     "tests/study", "tests/notebook", "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports",

@@ -42,20 +42,21 @@ def without_reports() -> Iterator[None]:
 
 
 @contextmanager
-def results_alone(*, report: bool = False) -> Iterator[None]:
-    """Such runs leave what was found and what they are canonical of, as usual; neither figures nor exports, which cost
-    as much again, nor the report, unless its text is wanted and what it says of health and across methods."""
+def results_alone(*, report: bool = False, exports: bool = False) -> Iterator[None]:
+    """Such runs leave what was found and what they are canonical of, as usual; no figures and no page, and neither the
+    report's text, with what it says of health and across methods, nor these and the exports unless they are wanted.
+    All of it costs three times as much."""
     import pytest
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("enquete.reports.synthesis.pictures", lambda *_, **__: [])
-        if report:
+        patch.setattr("enquete.reports.report.Report.html", lambda _: "")
+        if not exports:
             patch.setattr("enquete.reports.exports.data_files", lambda *_: [])
             patch.setattr("enquete.reports.exports.write_standing", lambda *_: {})
             patch.setattr("enquete.reports.exports.markdown", lambda *_: "")
             patch.setattr("enquete.reports.exports.episodes", lambda *_: [])
-            patch.setattr("enquete.reports.report.Report.html", lambda _: "")
-        else:
+        if not (report or exports):
             patch.setattr("enquete.reports.synthesis.write_exports", lambda *_: None)
             patch.setattr("enquete.reports.synthesis.write_report", lambda *_, **__: SimpleNamespace(findings=[]))
         yield
