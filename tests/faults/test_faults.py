@@ -104,10 +104,13 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.fixture(scope="module")
-def waited_for(pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Waiting], None]:
+def waited_for(
+    pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[Waiting], None]]:
     """What a server that is away keeps waiting, begun before all else: the tests of these take what became of it."""
-    begun = {check: pool.submit(check, tmp_path_factory.mktemp("away")) for check in WAITING}
-    return lambda check: begun[check].result()
+    with unwritten.results_alone(report=True):
+        begun = {check: pool.submit(check, tmp_path_factory.mktemp("away")) for check in WAITING}
+        yield lambda check: begun[check].result()
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from enquete.interfaces.web.models import EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
 from enquete.study.method_operations import operations
 from tests.http.conftest import serving, settled, simulation
+from tests.support.unwritten import results_alone
 
 HOOKS = Path(__file__).with_name("hooks_schemathesis.py")
 OWN = Path(sys.prefix) / "schemathesis" / "bin" / "schemathesis"
@@ -43,8 +44,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     simulation(root, "running", agents=2)
     simulation(root, "over", "completed", agents=2)
     with serving(root, most_runs=1) as client:
-        client.post("/api/interview/over/post", json={"methods": ["poll"]})
-        settled(client, "over")
+        with results_alone(exports=True):
+            client.post("/api/interview/over/post", json={"methods": ["poll"]})
+            settled(client, "over")
         yield client
 
 

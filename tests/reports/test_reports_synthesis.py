@@ -191,6 +191,7 @@ def test_n_total_stands_beside_every_n(whole):
     assert all(row["n"] <= row["n_total"] for row in counted)
 
 
+@pytest.mark.usefixtures("report_only")
 def test_every_count_in_the_report_equals_the_table(make, personas):
     made = make(**personas(6), language="en", agents=[0, 1, 5], methods=["longitudinal"], partial=True)
     table, report = made.table(), made.report()
