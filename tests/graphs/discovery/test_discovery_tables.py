@@ -21,7 +21,7 @@ from tests.support.unwritten import results_alone
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> enquete.Run:
     folder = tmp_path_factory.mktemp("discovery")
-    with results_alone():
+    with results_alone(report=True):
         return enquete.conduct_interviews(
             personas(folder, 6), out=str(folder / "out"), methods=["discovery"], language="en"
         )
