@@ -77,6 +77,42 @@ def no_reports() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def unreported() -> Iterator[None]:
+    """`no_reports` for one test of a module whose others read some."""
+    from tests.support.unwritten import without_reports
+
+    with without_reports():
+        yield
+
+
+@pytest.fixture
+def results_only() -> Iterator[None]:
+    """For a test that reads what was found, and no report, figure or export of it."""
+    from tests.support.unwritten import results_alone
+
+    with results_alone():
+        yield
+
+
+@pytest.fixture
+def report_only() -> Iterator[None]:
+    """For a test that reads findings and report, and no figure or export."""
+    from tests.support.unwritten import results_alone
+
+    with results_alone(report=True):
+        yield
+
+
+@pytest.fixture
+def no_figures() -> Iterator[None]:
+    """For a test that reads all but figures and the page."""
+    from tests.support.unwritten import results_alone
+
+    with results_alone(exports=True):
+        yield
+
+
 LONG = (
     "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/nodes/test_nodes_executors.py",
     "tests/study", "tests/notebook", "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports",

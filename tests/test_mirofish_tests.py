@@ -134,6 +134,7 @@ def test_an_unknown_methodology_is_a_bad_request(tmp_path: Path) -> None:
 # --- what goes on nevertheless --------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("results_only")
 def test_without_a_graph_the_run_goes_on_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sim = mirofish_folder(tmp_path / "sim_no_state", 1)
     (sim / "state.json").unlink()
@@ -144,6 +145,7 @@ def test_without_a_graph_the_run_goes_on_and_says_so(tmp_path: Path, monkeypatch
     assert any("names a graph_id" in note for note in run.flags)
 
 
+@pytest.mark.usefixtures("results_only")
 def test_every_unusable_reply_is_in_the_audit_as_it_came(tmp_path: Path) -> None:
     """Replies of another shape, each its own: the questionnaire is asked three times."""
     wrong = ['{"wrong": "shape"}', '{"still": "wrong"}', "no JSON at all"]

@@ -78,8 +78,10 @@ def shown(run: Run) -> list[Any]:
     return [people(run.folder), person(run.folder, participant), untimed, spent]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
-    """Its report and files, listed, asked anew in part, replayed and deleted; the password stands nowhere."""
+    """Its report and files, listed, asked anew in part, replayed and deleted; the password stands nowhere. What is
+    written of a store is compared once."""
     sim, out = personas(tmp_path, AGENTS), tmp_path / "out"
     common: dict[str, Any] = {"out": str(out), "confirm": True, "respondent": "synthetic"}
     methods = ["poll", "longitudinal"]
@@ -91,10 +93,10 @@ def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
     assert schemas(postgres) - there == {run.run_id}
     assert shown(run) == shown(in_file)
     assert [one.run_id for one in enquete.list_runs(sim, out=str(out))] == [run.run_id]
-    again = enquete.conduct_interviews(sim, methods=["poll"], rerun=True, store=postgres.url, **common)
+    again = unwritten.interview(sim, methods=["poll"], rerun=True, store=postgres.url, **common)
     assert again.record.carried == {"longitudinal": run.run_id}
     assert stored_answers(again.folder) == stored_answers(in_file.folder)
-    replayed = enquete.conduct_interviews(sim, replay_of=run.run_id, **(common | {"respondent": "replay"}))
+    replayed = unwritten.interview(sim, replay_of=run.run_id, **(common | {"respondent": "replay"}))
     assert not (replayed.folder / "store").exists()  # of another run's, in a file
     assert stored_answers(replayed.folder) == stored_answers(run.folder)
     for file in (file for file in tmp_path.rglob("*") if file.is_file()):

@@ -39,17 +39,20 @@ AS_SENT = (
     "slow",
 )
 """Alone: tests/models/test_models_transport.py and test_models_outage.py."""
+AS_READ = ("refusal_prose", "content_filter", "code_fence", "think", "trailing_prose")
+"""Alone: tests/models/test_models_parsing.py and test_models_transport.py;
+tests/respondents/test_respondents_llm.py."""
 """Faults that come and go. Those that say "never again" (a key, a model's name) have tests of their own below."""
 
-AGENTS, ALONE = 12, 20
+AGENTS, ALONE = 12, 10
 ATTEMPTS = 3
-APART = tuple(fault for fault in PASSING if fault not in AS_SENT)
+APART = tuple(fault for fault in PASSING if fault not in (*AS_SENT, *AS_READ))
 METHODS = ["longitudinal", "delphi"]
 """All transport, metering and reading is shared; tests/conformance runs over every methodology. A fault alone is the
 same for whatever is asked: a questionnaire does."""
 
-SEEDS = {"cut_body": 5, "big_body": 7}
-"""Where the usual 3 draws a fault three times running for one request."""
+SEEDS = {"cut_body": 5, "big_body": 7, "bad_json": 1}
+"""Where the usual 3 draws a fault three times running for one request, or never."""
 
 
 def interview(
@@ -101,10 +104,13 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.fixture(scope="module")
-def waited_for(pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Waiting], None]:
+def waited_for(
+    pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[Waiting], None]]:
     """What a server that is away keeps waiting, begun before all else: the tests of these take what became of it."""
-    begun = {check: pool.submit(check, tmp_path_factory.mktemp("away")) for check in WAITING}
-    return lambda check: begun[check].result()
+    with unwritten.results_alone(report=True):
+        begun = {check: pool.submit(check, tmp_path_factory.mktemp("away")) for check in WAITING}
+        yield lambda check: begun[check].result()
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +183,9 @@ def test_a_rejected_key_stops_the_run_without_failed_answers(tmp_path: Path) -> 
 
 def stays_away(tmp_path: Path) -> None:
     with ModelServer(latency=0.02) as server:
-        server.vanish(None, after=40)
+        server.vanish(None, after=12)
         patience: dict[str, Any] = {"methods": METHODS[:1], "patience_s": 1.5, "timeout_s": 20}
-        run = interview(tmp_path, server, 60, by=enquete.conduct_interviews, **patience)
+        run = interview(tmp_path, server, 24, by=enquete.conduct_interviews, **patience)
         assert (run.status, run.exit_code) == ("paused", 3)
         assert server.base_url in run.note
         assert set(shares(run)) <= {"ok"}
@@ -268,6 +274,7 @@ def stages(folder: Path) -> dict[str, int]:
     return {mark: sums[len(sums) // 2] for mark, sums in found.items()}
 
 
+@pytest.mark.usefixtures("report_only")
 @pytest.mark.parametrize("factor", [60, pytest.param(200, marks=pytest.mark.chaos)])
 def test_the_cap_holds_where_a_server_bills_many_times_the_limit(tmp_path: Path, factor: int) -> None:
     """256 in flight; a cap for some 20 calls as they are billed. What stops the run is said there and in the report.

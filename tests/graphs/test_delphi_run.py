@@ -136,6 +136,7 @@ def test_the_plan_reaches_from_three_rounds_to_five(auto: DelphiInstrument) -> N
     assert plan.calls["answer"] == (30, 10 * 5 * ATTEMPTS)  # 10 agents · 3 blocks; · 5 blocks
 
 
+@pytest.mark.usefixtures("report_only")
 def test_a_run_ends_all_its_arms_where_the_main_one_ends_and_says_why(tmp_path: Path, auto: DelphiInstrument) -> None:
     source = Path(enquete.__file__).parent / "instruments/packs/fisheries/instruments/delphi.yaml"
     wanted = yaml.safe_load(source.read_text("utf-8")) | {

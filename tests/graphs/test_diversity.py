@@ -499,6 +499,7 @@ def test_pqmethod_takes_up_to_999_sorts(n: int, lines: int | None) -> None:
     assert (None if text is None else len(text.splitlines())) == lines
 
 
+@pytest.mark.usefixtures("report_only")
 def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> None:
     """The test server fills every item by itself, so that its sorts break the grid however often it is asked."""
     with ModelServer() as server:

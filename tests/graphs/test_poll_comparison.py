@@ -83,6 +83,7 @@ def test_a_persons_verdict_is_about_the_pair_as_it_is_shown(root: Path, said: st
         do(root, "prefer", verdict="I select Response B.", question_id="q1")
 
 
+@pytest.mark.usefixtures("results_only")
 def test_one_question_to_two_models_is_judged_by_a_third_later(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The critic chooses the first place always: a split in both orders is a tie, and the same call pays nothing
     twice."""
@@ -112,6 +113,7 @@ def test_one_question_to_two_models_is_judged_by_a_third_later(root: Path, monke
         assert {*mine["pairs"][0]["respondents"].values()} == {"A (one)", "B (two)"}
 
 
+@pytest.mark.usefixtures("results_only")
 def test_agents_of_a_simulation_are_asked_and_judged_at_once(root: Path) -> None:
     mirofish_folder(root / "simulations" / "sim_r", 3, status="completed")
     found = do(root, "ask_both", question="What should change?", sim_id="sim_r", synthetic=True, judged_by="model")

@@ -18,6 +18,7 @@ from enquete.reports.analyses import read_results
 from enquete.state.asking import Answer, Arm, BlockKey, Language
 from enquete.state.methodology import NoSettings
 from tests.support.studies import call_keys, personas, stored_answers
+from tests.support.unwritten import results_alone
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
 SCENARIOS = [s.scenario_id for s in INSTRUMENT.scenarios]
@@ -31,9 +32,10 @@ WORDS: Mapping[Language, tuple[str, ...]] = {
 def run(tmp_path_factory: pytest.TempPathFactory) -> enquete.Run:
     """Of eight people, in two arms."""
     folder, arms = tmp_path_factory.mktemp("scenario"), [Arm(), Arm(id="b", role="b", seed=3)]
-    return enquete.conduct_interviews(
-        personas(folder, 8), out=str(folder / "out"), methods=["scenario"], language="en", arms=arms
-    )
+    with results_alone(report=True):
+        return enquete.conduct_interviews(
+            personas(folder, 8), out=str(folder / "out"), methods=["scenario"], language="en", arms=arms
+        )
 
 
 def read(run: enquete.Run, name: str) -> str:

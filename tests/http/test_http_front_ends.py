@@ -15,6 +15,7 @@ from enquete.interfaces.views import GOING_ON
 from enquete.study.runs import load_run
 from tests.http.conftest import serving, settled, simulation
 from tests.support.model_server import ModelServer
+from tests.support.unwritten import results_alone
 
 API = "/api/interview"
 
@@ -26,11 +27,12 @@ def two(shared: httpx.Client, shared_root: Path) -> dict[str, Any]:
     asked = {"methods": ["scenario"], "language": "en"}
     estimate = shared.post(f"{API}/two/estimate", json=asked).json()["data"]
     begun = (shared_root / "simulations" / "two" / "interviews").exists()
-    first = shared.post(f"{API}/two/post", json=asked).json()["data"]["run_id"]
-    with shared.stream("GET", f"{API}/two/runs/{first}/events") as answer:
-        told = list(events(answer))
-    second = shared.post(f"{API}/two/post", json={"methods": ["poll"]}).json()["data"]["run_id"]
-    settled(shared, "two", second)
+    with results_alone():
+        first = shared.post(f"{API}/two/post", json=asked).json()["data"]["run_id"]
+        with shared.stream("GET", f"{API}/two/runs/{first}/events") as answer:
+            told = list(events(answer))
+        second = shared.post(f"{API}/two/post", json={"methods": ["poll"]}).json()["data"]["run_id"]
+        settled(shared, "two", second)
     return {"estimate": estimate, "begun": begun, "first": first, "second": second, "told": told}
 
 
@@ -84,6 +86,7 @@ def test_findings_of_what_is_done_are_there_before_the_end(two: dict[str, Any], 
     assert run.early_results("poll") == {}
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_run_is_paused_and_gone_on_with_at_once(tmp_path: Path, slow_model: ModelServer) -> None:
     """The resume waits for the pause that was asked for just before it."""
     simulation(tmp_path, "slow", "completed", agents=8)

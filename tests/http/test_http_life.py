@@ -23,17 +23,20 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
 from tests.support.postgres import Server
 from tests.support.studies import call_keys, run_folder
+from tests.support.unwritten import results_alone, without_reports
 
 API = "/api/interview"
 DATA = Path(__file__).parents[1] / "data"
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root: Path) -> None:
     folder = simulation(shared_root, "whole")
-    begun = shared.post(f"{API}/whole/pre", json={"language": "en"})
-    assert begun.status_code == 202
-    assert begun.json()["success"]
-    before = settled(shared, "whole", begun.json()["data"]["task_id"]).json()["data"]
+    with results_alone():  # what is read is of the run that follows
+        begun = shared.post(f"{API}/whole/pre", json={"language": "en"})
+        assert begun.status_code == 202
+        assert begun.json()["success"]
+        before = settled(shared, "whole", begun.json()["data"]["task_id"]).json()["data"]
     assert before["status"] == "completed"
     assert [(s["methodology"], s["phase"], s["outcome"], s["n_responded"]) for s in before["stages"]] == [
         ("longitudinal", "T0", "done", AGENTS)
@@ -104,6 +107,7 @@ def test_instruments_of_the_servers_folder_are_asked_by_name(shared: httpx.Clien
     assert (unknown.status_code, "is no file of this server" in unknown.text) == (400, True)
 
 
+@pytest.mark.usefixtures("unreported")
 def test_post_goes_on_with_the_run_that_waits_after_t0(shared: httpx.Client, shared_root: Path) -> None:
     folder = simulation(shared_root, "waiting", agents=2)
     run = enquete.conduct_interviews("waiting", root=str(shared_root), methods=["longitudinal"])
@@ -114,6 +118,7 @@ def test_post_goes_on_with_the_run_that_waits_after_t0(shared: httpx.Client, sha
     assert settled(shared, "waiting", run.run_id).json()["data"]["status"] == "completed"
 
 
+@pytest.mark.usefixtures("unreported")
 def test_over_budget_is_refused_with_the_estimate_then_pauses_and_goes_on(
     shared: httpx.Client, shared_root: Path
 ) -> None:
@@ -186,6 +191,7 @@ def test_what_is_wrong_is_said_in_the_envelope(
     assert str(shared_root) not in answer.text
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path, slow_model: ModelServer) -> None:
     """Whichever of two at once comes first; the other is told which run it is, though that is only being begun."""
     paths = [f"{API}/{simulation(tmp_path, name, agents=20).name}/pre" for name in ("long", "other")]
@@ -199,6 +205,7 @@ def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path, sl
         assert int(refused.headers["retry-after"]) > 0
 
 
+@pytest.mark.usefixtures("unreported")
 def test_operations_count_among_the_runs_and_an_equal_one_is_joined(tmp_path: Path, slow_model: ModelServer) -> None:
     """The first interview's question is in flight when the others are asked for."""
     (tmp_path / "simulations").mkdir()
@@ -226,6 +233,7 @@ def test_operations_count_among_the_runs_and_an_equal_one_is_joined(tmp_path: Pa
     assert not (tmp_path / "projects" / "p" / "bea" / "runs").exists()
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_task_outlives_the_server(
     tmp_path: Path, slow_model: ModelServer, postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,7 +241,7 @@ def test_a_task_outlives_the_server(
     PostgreSQL (from files: the same over MCP)."""
     monkeypatch.setenv("ENQUETE_STORE", postgres.url)
     simulation(tmp_path, "lasting", agents=8)
-    with serving(tmp_path) as client:
+    with without_reports(), serving(tmp_path) as client:
         task = client.post(f"{API}/lasting/pre").json()["data"]["task_id"]
     with serving(tmp_path) as client:
         status = client.get(f"{API}/lasting/status", params={"task_id": task}).json()["data"]

@@ -24,6 +24,7 @@ from enquete.interfaces.web.models import TASK_STATUS, TaskStatus, aggregate_of
 from tests.http.conftest import WAIT_S, serving, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
+from tests.support.unwritten import results_alone
 
 ORIGIN = "http://localhost:3000"
 AGENTS = 4
@@ -117,9 +118,11 @@ def pages(client: Any) -> Pages:
     opened = Pages(client, "shown")
     with pytest.raises(Rejected, match="nobody has been interviewed yet"):
         opened.aggregate("longitudinal")  # a panel loads as soon as it is shown
-    assert opened.poll(opened.start_pre()) == "completed"
+    with results_alone():
+        assert opened.poll(opened.start_pre()) == "completed"
     set_status(folder, "completed")
-    assert opened.poll(opened.start_post()) == "completed"
+    with results_alone(exports=True):
+        assert opened.poll(opened.start_post()) == "completed"
     return opened
 
 
@@ -165,6 +168,7 @@ def test_scenarios_are_drawn_where_their_means_lie(pages: Pages) -> None:
     }
 
 
+@pytest.mark.usefixtures("unreported")
 def test_one_methodology_is_asked_anew_by_their_name_for_it(pages: Pages) -> None:
     before = pages.status["run_id"]
     assert pages.poll(pages.rerun("scenario")) == "completed"
@@ -190,6 +194,7 @@ def test_polling_ends_with_every_state_that_goes_on_no_more() -> None:
     assert set(TASK_STATUS.values()) == set(get_args(TaskStatus))
 
 
+@pytest.mark.usefixtures("results_only")
 def test_polling_ends_with_a_run_that_failed_and_with_one_that_was_paused(
     tmp_path: Path, slow_model: ModelServer
 ) -> None:

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from enquete.interfaces.web.models import EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
 from enquete.study.method_operations import operations
 from tests.http.conftest import serving, settled, simulation
+from tests.support.unwritten import results_alone
 
 HOOKS = Path(__file__).with_name("hooks_schemathesis.py")
 OWN = Path(sys.prefix) / "schemathesis" / "bin" / "schemathesis"
@@ -43,8 +44,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     simulation(root, "running", agents=2)
     simulation(root, "over", "completed", agents=2)
     with serving(root, most_runs=1) as client:
-        client.post("/api/interview/over/post", json={"methods": ["poll"]})
-        settled(client, "over")
+        with results_alone(exports=True):
+            client.post("/api/interview/over/post", json={"methods": ["poll"]})
+            settled(client, "over")
         yield client
 
 
@@ -65,6 +67,7 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("results_only")
 def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     server.post("/api/interview/over/post", json={"methods": ["laddering"], "settings": {"laddering": {"turns": 3}}})
     settled(server, "over")
@@ -84,6 +87,7 @@ def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     assert (nobody.status_code, nobody.json()["details"]["type"]) == (400, "InputError")
 
 
+@pytest.mark.usefixtures("results_only")
 def test_operations_of_methodologies_are_paths_of_their_own(server: httpx.Client) -> None:
     begun = server.post("/api/operations/start_project", json={"project_id": "p", "title": "Bakery"})
     assert begun.json()["data"] == {"project_id": "p", "title": "Bakery", "interviews": 0}

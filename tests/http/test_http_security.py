@@ -102,6 +102,7 @@ def test_no_path_without_the_token(guarded: httpx.Client) -> None:
     assert guarded.get("/docs", headers=ALLOWED).status_code == 200
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_status_that_lies_ready_is_nobody_elses(guarded: httpx.Client) -> None:
     path = f"{API}/held/status"
     begun = guarded.post(f"{API}/held/pre", headers=ALLOWED).json()["data"]
@@ -163,6 +164,7 @@ def test_links_out_of_the_root_are_refused(shared: httpx.Client, shared_root: Pa
     assert not list(tmp_path.rglob("runs"))
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_cell_that_a_spreadsheet_would_run_is_neutralised(shared: httpx.Client, shared_root: Path) -> None:
     folder = simulation(shared_root, "formula")
     for file in (folder / "simulation_config.json", folder / "reddit_profiles.json"):

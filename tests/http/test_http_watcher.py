@@ -24,7 +24,7 @@ def until(happened: Callable[[], bool]) -> None:
     deadline = time.monotonic() + WAIT_S
     while not happened():
         assert time.monotonic() < deadline
-        time.sleep(0.05)
+        time.sleep(0.2)
 
 
 def ended(folder: Path, number: int) -> Callable[[], bool]:
@@ -36,6 +36,7 @@ def statuses(root: Path, sim_id: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(run.status, run.methods) for run in enquete.list_runs(sim_id, root=str(root))]
 
 
+@pytest.mark.usefixtures("unreported")
 def test_t0_when_ready_and_the_rest_when_completed_each_once(tmp_path: Path) -> None:
     (tmp_path / "simulations").mkdir()
     old = simulation(tmp_path, "over", "completed")
@@ -59,9 +60,10 @@ def test_t0_when_ready_and_the_rest_when_completed_each_once(tmp_path: Path) -> 
     assert not (abandoned / "interviews").exists()
 
 
+@pytest.mark.usefixtures("unreported")
 def test_what_the_end_of_a_server_broke_off_the_next_one_goes_on_with(tmp_path: Path, slow_model: ModelServer) -> None:
     (tmp_path / "simulations").mkdir()
-    folder = simulation(tmp_path, "broken", agents=20)
+    folder = simulation(tmp_path, "broken", agents=10)
     with serving(tmp_path, watch=True, watch_every_s=EVERY_S):
         until(lambda: len(tasks_of(folder)) == 1)
     assert [task.stopped for task in tasks_of(folder)] == [True]
@@ -71,6 +73,7 @@ def test_what_the_end_of_a_server_broke_off_the_next_one_goes_on_with(tmp_path: 
     assert len(statuses(tmp_path, "broken")) == 1
 
 
+@pytest.mark.usefixtures("results_only")
 def test_the_same_by_hand(tmp_path: Path) -> None:
     folder = simulation(tmp_path, "by_hand", agents=2)
     with pytest.raises(NotCompleted, match="has not completed"):

@@ -82,7 +82,7 @@ def test_a_study_of_the_high_street_holds_no_fish(tmp_path: Path, language: Lang
     sim = demo_population(tmp_path, completed=True, pack="high_street")
     everything = list(pack_named("high_street").instruments)
     run = enquete.conduct_interviews(
-        sim, language=language, methods=everything, pack="high_street", settings={"laddering": {"turns": 4}}, sample=8
+        sim, language=language, methods=everything, pack="high_street", settings={"laddering": {"turns": 2}}, sample=4
     )
     assert (run.status, set(run.responses["methodology"])) == ("completed", {*everything})
     written = [file for folder in run.path.parent.parent.parent.rglob(run.run_id) for file in folder.rglob("*")]

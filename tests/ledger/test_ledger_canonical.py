@@ -15,20 +15,23 @@ from enquete.ledger.canonical import NAME, latest, mend_latest, move_latest, reb
 from enquete.ledger.folders import LEDGER, RECORD, write_atomically
 from enquete.state.errors import LedgerError
 from tests.support.studies import personas
+from tests.support.unwritten import results_alone
 
 TORN = ["", "{", '{"synthesis": "run_1', "[1]", "null", "\ufffd"]
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    """One of poll and scenario, one that asked scenario anew, and a replay of that."""
+    """One of poll and longitudinal, one that asked the latter anew, and a replay of that."""
     base = tmp_path_factory.mktemp("runs")
     sim, out = personas(base, 3), str(base / "out")
-    made = [
-        enquete.conduct_interviews(sim, out=out, **more)
-        for more in ({"methods": ["poll", "scenario"], "respondent": "synthetic"},
-                     {"methods": ["scenario"], "rerun": True, "respondent": "synthetic"}, {"respondent": "replay"})
-    ]  # fmt: skip
+    with results_alone():
+        made = [
+            enquete.conduct_interviews(sim, out=out, **more)
+            for more in ({"methods": ["poll", "longitudinal"], "respondent": "synthetic"},
+                         {"methods": ["longitudinal"], "rerun": True, "respondent": "synthetic"},
+                         {"respondent": "replay"})
+        ]  # fmt: skip
     assert {run.status for run in made} == {"completed"}
     return made
 
@@ -43,7 +46,7 @@ def test_a_replay_is_canonical_of_nothing_and_what_was_taken_over_of_who_asked_i
     runs: list[Run], interviews: Path
 ) -> None:
     base, again, _ = (run.run_id for run in runs)
-    there = {"T1/poll": base, "T1/scenario": again, "synthesis": again}
+    there = {"T1/poll": base, "T1/longitudinal": again, "synthesis": again}
     assert json.loads((interviews / NAME).read_text("utf-8")) == there  # as the runs themselves wrote it: the oracle
     assert rebuilt(interviews) == there
     (interviews / "runs" / base / LEDGER).write_bytes(b"")
@@ -74,6 +77,7 @@ def test_moving_a_torn_one_keeps_what_other_runs_are_canonical_of(interviews: Pa
     assert latest(interviews) == whole | {"T1/delphi": "run_x"}
 
 
+@pytest.mark.usefixtures("results_only")
 def test_an_export_of_a_named_run_mends_a_torn_one(interviews: Path, tmp_path: Path) -> None:
     path = interviews / NAME
     whole = json.loads(path.read_text("utf-8"))
@@ -82,6 +86,7 @@ def test_an_export_of_a_named_run_mends_a_torn_one(interviews: Path, tmp_path: P
     assert latest(interviews) == whole
 
 
+@pytest.mark.usefixtures("results_only")
 def test_a_torn_record_is_written_again_from_the_ledger(runs: list[Run], interviews: Path, tmp_path: Path) -> None:
     path = interviews / "runs" / runs[0].run_id / RECORD
     whole = path.read_bytes()

@@ -31,6 +31,8 @@ from tests.support.shared import made_once
 
 AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
 ALL = dotted_paths()
+SHORT = {"laddering": {"turns": 5}, "discovery": {"questions": 6}, "roundtable": {"rounds": 2, "least_rounds": 2}}
+"""Of interviews and discussions a part: what a report has of them does not depend on their length."""
 DATA = Path(__file__).parents[1] / "data"
 TYPES = ("Kleinfischer", "Umweltverband", "Wissenschaft", "Verwaltung")
 
@@ -154,7 +156,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
     def run(folder: Path) -> Path:
         simulation = shutil.copytree(DATA / "sim_oasisreal0001", folder / "sim_oasisreal0001")
-        return made(simulation, language="de", methods=list(ALL), available=ALL).folder
+        return made(simulation, language="de", methods=list(ALL), available=ALL, settings=SHORT).folder
 
     return Made(made_once(tmp_path_factory, "full", run))
 

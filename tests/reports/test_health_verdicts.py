@@ -1,6 +1,6 @@
 """What the verdicts say of answers whose worth is known: planted, random, straight lines, one profile for all.
 
-The answers of a synthetic run over 36 agents of six types are replaced in the table; plan, scales and types stay.
+The answers of a synthetic run over 24 agents of six types are replaced in the table; plan, scales and types stay.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Planted = tuple[pd.DataFrame, dict]
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     """The table with blocks, and the analyses."""
     folder = tmp_path_factory.mktemp("planted")
-    sim = mirofish_folder(folder / "sim_1", 36)
+    sim = mirofish_folder(folder / "sim_1", 24)
     run = interview(sim, out=str(folder / "out"), methods=METHODS, confirm=True, respondent="synthetic")
     with open_run(Path(run.folder)) as reading:
         frame = responses(reading)
@@ -108,6 +108,7 @@ def written(folder: Path) -> dict[str, str]:
     return {name: one["verdict"] for name, one in found["verdicts"].items()}
 
 
+@pytest.mark.usefixtures("report_only")
 def test_before_there_is_anything_there_is_no_verdict_and_of_what_goes_on_none(tmp_path: Path) -> None:
     """One run: paused with 0 calls, then in the second round of the Delphi: what is done has its verdict, what goes on
     has none, and no number of planned answers is told that the next round would change; and as the ledger of one that

@@ -51,8 +51,8 @@ def inventing(claims: list[dict[str, Any]]) -> str:
     return paragraph("Alles wie gehabt.", claims[0], ["run/main/x"])
 
 
-def interview(tmp_path: Path, server: ModelServer, agents: int = 22, **more: Any) -> enquete.Run:
-    asked = {"methods": ["scenario"], "model": "m", "base_url": server.base_url, "budget_tokens": ENOUGH, "new": True}
+def interview(tmp_path: Path, server: ModelServer, agents: int = 8, **more: Any) -> enquete.Run:
+    asked = {"methods": ["poll"], "model": "m", "base_url": server.base_url, "budget_tokens": ENOUGH, "new": True}
     return enquete.conduct_interviews(personas(tmp_path, agents), out=str(tmp_path / "out"), **{**asked, **more})
 
 
@@ -79,6 +79,7 @@ def narratives(run: enquete.Run) -> list[tuple[Any, ...]]:
     return [key for key in call_keys(run.folder) if key[3] == "narrative"]
 
 
+@pytest.mark.usefixtures("report_only")
 def test_a_corrected_text_is_printed_and_asked_for_once_whatever_the_run_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_corrected_text_is_printed_and_asked_for_once_whatever_the_run_is_call
         assert cited
 
 
+@pytest.mark.usefixtures("report_only")
 @pytest.mark.parametrize(
     ("replies", "requests", "by", "told"),
     [  # for a figure, and after the one corrective retry for an answer that nobody gave; no JSON at all
@@ -136,9 +138,10 @@ def test_a_text_that_cannot_be_printed_leaves_a_complete_run(
     assert "98,76 Punkte" not in run.report
 
 
+@pytest.mark.usefixtures("report_only")
 def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or_pinned(tmp_path: Path) -> None:
     """With a model and a budget the text is written."""
-    run = enquete.conduct_interviews(personas(tmp_path, 10), out=str(tmp_path / "out"), methods=["scenario"])
+    run = enquete.conduct_interviews(personas(tmp_path, 6), out=str(tmp_path / "out"), methods=["poll"])
     assert narratives(run) == []
     assert summary(run)["by"] == "nobody"
     prepared = prepare(run.folder, planned(run.record))

@@ -19,6 +19,7 @@ from enquete.reports.further_arms import (
     taken_over,
 )
 from tests.reports.conftest import ALL, made, people_file
+from tests.support.unwritten import results_alone
 
 FRAME = pd.DataFrame(
     {
@@ -63,7 +64,8 @@ def test_variance_lies_where_it_is_put():
 def repeated(tmp_path_factory):
     """Eight personas, asked about the scenarios six times."""
     asked = people_file(tmp_path_factory.mktemp("repeated"), 8)
-    return made(**asked, language="en", methods=["scenario"], replicates=6, available=ALL)
+    with results_alone(exports=True):
+        return made(**asked, language="en", methods=["scenario"], replicates=6, available=ALL)
 
 
 def test_a_run_with_replicates_judges_its_verdicts(repeated):

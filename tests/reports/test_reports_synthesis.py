@@ -26,6 +26,7 @@ from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Prompt
 from enquete.state.settings import Machine
 from tests.reports.conftest import DATA, Made, made, set_status
+from tests.support.unwritten import results_alone
 
 
 def strict(path: Path):
@@ -120,10 +121,11 @@ def waves(tmp_path_factory) -> Waves:
     def latest() -> dict[str, str]:
         return strict(simulation / "interviews" / "latest.json")
 
-    asked("model-a")
-    found = [latest()]
-    set_status(simulation, "running")
-    measured = asked("model-a", phase="T0")
+    with results_alone():
+        asked("model-a")
+        found = [latest()]
+        set_status(simulation, "running")
+        measured = asked("model-a", phase="T0")
     found.append(latest())
     set_status(simulation, "completed")
     after = asked("model-a")
@@ -189,6 +191,7 @@ def test_n_total_stands_beside_every_n(whole):
     assert all(row["n"] <= row["n_total"] for row in counted)
 
 
+@pytest.mark.usefixtures("report_only")
 def test_every_count_in_the_report_equals_the_table(make, personas):
     made = make(**personas(6), language="en", agents=[0, 1, 5], methods=["longitudinal"], partial=True)
     table, report = made.table(), made.report()
@@ -285,7 +288,9 @@ def test_a_failed_methodology_keeps_its_answers_and_the_other_its_findings(make,
     assert "T1/delphi" not in latest
 
 
-def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(own):
+def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(make, personas):
+    own = make(**personas(3), methods=["longitudinal"], write=False)
+
     async def again() -> tuple[str, int]:
         async with using(str(own.folder), Machine()) as run_session:
             await run_session.ledger.record_failure(Failure("main", "longitudinal", "", 0, "analysis", "E: x", "T"))

@@ -28,7 +28,7 @@ from enquete.reports.responses import labels_of
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import load_summary
 from enquete.reports.writing import COLUMN_MEANINGS, COLUMNS, STATUS_MEANINGS
-from tests.reports.conftest import ALL, Made
+from tests.reports.conftest import ALL, SHORT, Made
 from tests.support.answer_frames import table
 from tests.support.studies import with_ids
 
@@ -55,6 +55,11 @@ def test_the_report_is_filled_in_and_speaks_the_runs_language(full):
     assert "baseline reconstructed" not in report
     assert not re.search(r"\| (importance|plausibility) \|", report)
     assert "Wichtigkeit" in report
+
+
+def test_every_methodology_has_results(full):
+    assert set(full.results()) == set(ALL)
+    assert load_summary(full.folder)["status"] == "completed"
 
 
 def test_limitations_follow_from_the_metadata(full):
@@ -124,23 +129,22 @@ def test_the_synthesis_works_without_most_methodologies(whole):
 
 
 @pytest.mark.parametrize("failed", [sorted(ALL)[::2], pytest.param(sorted(ALL)[1::2], marks=pytest.mark.soak)])
-def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, simulation, failed):
+def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, personas, failed):
     """Each of them once, every second in a run."""
 
     async def fail(run_session: RunSession) -> None:
         for name in failed:
             await run_session.ledger.set_stage(name, "T1", "failed", "round 1")
 
-    stages = [(name, phase) for name in ALL for phase in ("T0", "T1") if phase == "T1" or name == "longitudinal"]
-    reached = [stage for stage in stages if stage not in {(name, "T1") for name in failed}]
-    made = make(simulation, methods=list(ALL), available=ALL, stages=reached, prepare=fail)
+    reached = [(name, "T1") for name in ALL if name not in failed]
+    made = make(**personas(2), methods=list(ALL), available=ALL, stages=reached, prepare=fail, settings=SHORT)
     assert load_summary(made.folder)["status"] == "failed"
     assert not set(failed) & {one["methodology"] for one in read(made, "page_one.json")["findings"]}
     assert made.report().count("(T1): fehlgeschlagen. round 1") >= len(failed)
 
 
 def test_a_partial_run_gives_a_partial_report(make, personas):
-    made = make(**personas(4), methods=list(ALL), available=ALL, agents=[1, 3], partial=True)
+    made = make(**personas(4), methods=list(ALL), available=ALL, agents=[1, 3], partial=True, settings=SHORT)
     assert "Zwischenstand" in made.report()
     assert not (made.interviews / "latest.json").exists()
     assert (load_summary(made.folder)["partial"], load_summary(made.folder)["status"]) == (True, "started")
@@ -149,7 +153,7 @@ def test_a_partial_run_gives_a_partial_report(make, personas):
 
 
 def test_one_agent_gives_a_report_without_claims_or_nan(make, personas):
-    made = make(**personas(1), methods=list(ALL), available=ALL)
+    made = make(**personas(1), methods=list(ALL), available=ALL, settings=SHORT)
     assert {one["kind"] for one in read(made, "page_one.json")["findings"]} <= {"position"}
     assert "Noch lässt sich nichts sagen" in made.report()
     for path in made.interviews.rglob("*.json"):

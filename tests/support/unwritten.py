@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from enquete.nodes.run_session import Progress, RunSession
@@ -37,6 +38,27 @@ def without_reports() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("enquete.reports.synthesis.synthesise", unwritten)
+        yield
+
+
+@contextmanager
+def results_alone(*, report: bool = False, exports: bool = False) -> Iterator[None]:
+    """Such runs leave what was found and what they are canonical of, as usual; no figures and no page, and neither the
+    report's text, with what it says of health and across methods, nor these and the exports unless they are wanted.
+    All of it costs three times as much."""
+    import pytest
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("enquete.reports.synthesis.pictures", lambda *_, **__: [])
+        patch.setattr("enquete.reports.report.Report.html", lambda _: "")
+        if not exports:
+            patch.setattr("enquete.reports.exports.data_files", lambda *_: [])
+            patch.setattr("enquete.reports.exports.write_standing", lambda *_: {})
+            patch.setattr("enquete.reports.exports.markdown", lambda *_: "")
+            patch.setattr("enquete.reports.exports.episodes", lambda *_: [])
+        if not (report or exports):
+            patch.setattr("enquete.reports.synthesis.write_exports", lambda *_: None)
+            patch.setattr("enquete.reports.synthesis.write_report", lambda *_, **__: SimpleNamespace(findings=[]))
         yield
 
 

@@ -18,6 +18,8 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, run_folder
 
+pytestmark = pytest.mark.usefixtures("results_only")
+
 ANN = {"kind": "persona", "name": "Ann", "persona": "A baker with four people and one oven"}
 C = {"project_id": "p", "conversation_id": "c"}
 N = {"project_id": "p", "conversation_id": "n", "ds_id": "orm"}

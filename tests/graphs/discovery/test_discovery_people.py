@@ -65,6 +65,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, Any]]
         server.__exit__(None, None, None)
 
 
+@pytest.mark.usefixtures("results_only")
 def test_a_model_reads_what_a_person_says_and_only_the_interviewer_costs(root: Path, model: Any) -> None:
     """Not "We make craft beers, …" as the product's name, and “Nothing more, really.” is no value."""
     beers, more = "We make craft beers, twelve kinds, in small batches", "Nothing more, really."
@@ -119,6 +120,7 @@ def leaves(record: Any) -> int:
     return sum(map(leaves, record)) if isinstance(record, list) else 1
 
 
+@pytest.mark.usefixtures("results_only")
 def test_a_whole_exchange_about_a_process_keeps_its_leaves_with_the_durations(root: Path, model: Any) -> None:
     """In the shape of the originals' own exchanges: steps in prose, then times in a table, read into the whole record
     each time. Of those nobody said, an output and a truth without words, nothing is kept."""
@@ -141,6 +143,7 @@ def test_a_whole_exchange_about_a_process_keeps_its_leaves_with_the_durations(ro
     assert (leaves(whole), leaves(found)) == (32, 30)
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_schema_that_is_handed_over_is_named_from_then_on(root: Path) -> None:
     told = do(root, "add_discovery_schema", definition=originals.EVENTS)
     assert (told["ds_id"], told["questions"], told["fields"]["events.constituents.base"]) == (

@@ -15,14 +15,16 @@ from enquete.graphs.discovery.results import record_table
 from enquete.reports.declarations import records
 from enquete.respondents.quoting import normal
 from tests.support.studies import personas
+from tests.support.unwritten import results_alone
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> enquete.Run:
     folder = tmp_path_factory.mktemp("discovery")
-    return enquete.conduct_interviews(
-        personas(folder, 6), out=str(folder / "out"), methods=["discovery"], language="en"
-    )
+    with results_alone(report=True):
+        return enquete.conduct_interviews(
+            personas(folder, 6), out=str(folder / "out"), methods=["discovery"], language="en"
+        )
 
 
 @pytest.fixture(scope="module")

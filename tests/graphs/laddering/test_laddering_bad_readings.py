@@ -18,6 +18,7 @@ import pytest
 import enquete
 from tests.support.model_server import ModelServer
 from tests.support.studies import personas
+from tests.support.unwritten import results_alone
 
 ANSWERS = (
     "Hmm, I suppose the foam is what got me into it, sort of? It holds up in a flat white, not like that watery soy "
@@ -141,7 +142,7 @@ def reading_badly(body: dict[str, Any]) -> str | None:
 def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     place = tmp_path_factory.mktemp("bad")
     settings = {"turns": len(ANSWERS), "concept": "oat_drink", "codes": "rule"}
-    with ModelServer(script=reading_badly) as server:
+    with ModelServer(script=reading_badly) as server, results_alone():
         run = enquete.conduct_interviews(
             personas(place, 1), out=str(place / "out"), methods=["laddering"], settings={"laddering": settings},
             language="en", model="test", base_url=server.base_url, budget_tokens=10**8, fit="any",

@@ -16,13 +16,15 @@ from enquete.graphs.laddering.files import chains_of
 from enquete.state.errors import InputError
 from enquete.study.method_operations import operate
 from tests.support.studies import personas
+from tests.support.unwritten import results_alone
 
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("codebook")
-    enquete.conduct_interviews(personas(place, 3), out=str(place / "out"), methods=["laddering"], budget_tokens=10**8,
-                               settings={"laddering": {"turns": 4}})  # fmt: skip
+    with results_alone():
+        enquete.conduct_interviews(personas(place, 3), out=str(place / "out"), methods=["laddering"],
+                                   budget_tokens=10**8, settings={"laddering": {"turns": 4}})  # fmt: skip
     return place / "out"
 
 

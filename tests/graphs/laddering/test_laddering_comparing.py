@@ -105,6 +105,7 @@ def test_strategies_that_cannot_be_compared_are_refused(strategy: str) -> None:
         LadderingSettings(strategy=strategy)
 
 
+@pytest.mark.usefixtures("results_only")
 def test_both_strategies_are_arms_of_one_run_and_nothing_mixes_them(tmp_path: Path) -> None:
     settings: Any = {"turns": 4, "strategy": "scored,static"}
     expected = enquete.estimate(

@@ -36,6 +36,7 @@ def do(root: Path, step: str, /, **given: Any) -> Any:
     return asyncio.run(operate(f"{step}_laddering_interview", given, root))
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
     with without_reports():
         first = do(root, "start", interview_id="ada", **ADA)
@@ -148,6 +149,7 @@ def test_an_interview_in_a_terminal(
     assert typed("", "show_laddering_interview", "interview_id=ben")[0] == 2  # which waits for nobody
 
 
+@pytest.mark.usefixtures("results_only")
 def test_an_interview_on_the_page(root: Path) -> None:
     """Without scripts: every step is a form."""
     with serving(root) as client:

@@ -89,6 +89,7 @@ def turns_kept(run: enquete.Run) -> list[tuple[Any, ...]]:
     return rows(run.folder, "SELECT name, value FROM frozen WHERE name LIKE 'turn/%' ORDER BY name")
 
 
+@pytest.mark.usefixtures("results_only")
 def test_roles_have_models_of_their_own_and_what_another_did_is_recorded_and_said(tmp_path: Path) -> None:
     """A fallback per turn; and codes that cannot be read are the rules'."""
 
@@ -153,6 +154,7 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path) -> None:
             assert one["source_quote"] in turn["answer"]
 
 
+@pytest.mark.usefixtures("results_only")
 def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
     whole = interview(tmp_path, 3, out="whole", by=unwritten.interview)
     spent = sum(row[0] for row in rows(whole.folder, "SELECT input_tokens + output_tokens FROM calls"))
@@ -190,6 +192,7 @@ def coding_script(body: dict[str, Any]) -> str | None:
     return script(body)
 
 
+@pytest.mark.usefixtures("results_only")
 def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tmp_path: Path) -> None:
     with ModelServer(script=coding_script) as server:
         model = {"model": "test", "base_url": server.base_url, "laddering": {"turns": 3}}

@@ -193,6 +193,7 @@ def test_a_file_of_this_program_leaves_no_trace_of_another_and_still_needs_all_i
         load_layer(Concept, "concepts", str(file))
 
 
+@pytest.mark.usefixtures("report_only")
 def test_a_run_says_what_was_translated_and_an_operation_says_it_before(folder: Path) -> None:
     named = {"file": str(folder / "methodologies" / "rung_ladder.yaml")}
     told = asyncio.run(operate("read_laddering_file", named, folder))

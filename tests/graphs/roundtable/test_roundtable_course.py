@@ -317,6 +317,7 @@ def test_what_does_not_go_together_is_said() -> None:
     )  # records stay as they were
 
 
+@pytest.mark.usefixtures("report_only")
 def test_a_caller_gets_both_readings_with_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over HTTP, from a model at temperature 0 that finds everybody of one mind and quotes four words of each."""
 

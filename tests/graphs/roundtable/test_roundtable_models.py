@@ -23,7 +23,7 @@ from tests.graphs.roundtable.callers import QUESTION, SEATS, python
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import personas
-from tests.support.unwritten import without_reports
+from tests.support.unwritten import results_alone, without_reports
 
 KEYS = {"ANTHROPIC_KEY": "key-of-claude", "GPT_KEY": "key-of-chatgpt", "GEMINI_KEY": "key-of-gemini"}
 
@@ -90,7 +90,8 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
         given = {"roundtable_id": "four", "question": QUESTION, "mode": "adversarial", "rounds": 2, "personas": seats}
         with without_reports():
             begun = python(root, "start_roundtable", **given, budget_tokens=30_000, confirm=True)
-        ended = python(root, "continue_roundtable", roundtable_id="four", budget_tokens=3_000_000)
+        with results_alone(exports=True):
+            ended = python(root, "continue_roundtable", roundtable_id="four", budget_tokens=3_000_000)
         yield Debate(root, servers, begun, ended)
 
 

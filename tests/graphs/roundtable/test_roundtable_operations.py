@@ -30,7 +30,7 @@ from enquete.study.tasks import PathSandbox, Tasks
 from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
-from tests.support.unwritten import without_reports
+from tests.support.unwritten import results_alone, without_reports
 
 REMARK = "Please think of the apprentices, too."
 ROUND_1, MODERATOR, NOW = "What was said in round 1", "What the moderator says before round 2", (
@@ -76,7 +76,8 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
         begun = http(root, "start_roundtable", **TABLE, **start)
         answered = mcp(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
         went_on = terminal(root, "continue_roundtable", **TABLE, remark=REMARK)
-    ended = python(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
+    with results_alone(exports=True):
+        ended = python(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
     return Held(root, {"begun": begun, "answered": answered, "steered": went_on, "ended": ended})
 
 
