@@ -204,6 +204,7 @@ WRONG = [
     (["resume", "run_20000101T000000_aaaaaa", "--root", "uploads"], "run_20000101T000000_aaaaaa"),
     (["resume", SIM_ID, "--root", "uploads"], "no unfinished run"),
     (["status", SIM_ID, "--root", "uploads"], "nobody has been interviewed"),
+    (["memory", "search", SIM_ID, "--root", "uploads", "--limit", "0"], "--limit: '0' is not taken"),
     (["check", "broken", "--root", "."], "broken"),
 ]
 """What is typed, and what is told of it."""

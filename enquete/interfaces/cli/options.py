@@ -30,7 +30,7 @@ from enquete.interfaces.cli.terminal import STOPPED, Stopped, one_object, remark
 from enquete.interfaces.parameters import FILLED_IN, Parameter, kinds_of, meaning
 from enquete.state.complaints import wrong
 from enquete.state.errors import EnqueteError, OverBudget, RunLocked, SettingsError
-from enquete.state.request import SHIPPED, About, ModelLimits, RunRequest, fields_about, mark_of
+from enquete.state.request import SHIPPED, About, MemorySearch, ModelLimits, RunRequest, fields_about, mark_of
 
 
 def options_about(*about: About) -> dict[str, Parameter]:
@@ -328,8 +328,10 @@ def as_typed(text: str) -> str:
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """`field=value`, anywhere; `field: …` or `field.key: …`, where a complaint begins."""
-    names = "|".join(sorted(RunRequest.model_fields, key=len, reverse=True))
-    argument, complaint = rf"(?<![\w.-])({names})=({VALUE})", rf"(^|; )({names})((?:\.[\w./-]+)?)(?=: )"
+    requests = (RunRequest, MemorySearch)
+    names, searched = ("|".join(sorted(each.model_fields, key=len, reverse=True)) for each in requests)
+    argument = rf"(?<![\w.-])({names})=({VALUE})"
+    complaint = rf"(^|; )({names}|{searched})((?:\.[\w./-]+)?)(?=: )"
     return re.compile(argument), re.compile(complaint)
 
 
@@ -350,7 +352,8 @@ def _plain(value: str) -> str:
 
 
 def _named(field: str, key: str) -> str:
-    return f"{option_name(field)} {key[1:]}" if key else option_name(field)
+    option = option_name(field, RunRequest if field in RunRequest.model_fields else MemorySearch)
+    return f"{option} {key[1:]}" if key else option
 
 
 def _words(arguments: str) -> list[str]:
