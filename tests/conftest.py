@@ -105,7 +105,7 @@ def report_only() -> Iterator[None]:
 
 
 @pytest.fixture
-def no_figures() -> Iterator[None]:
+def no_pictures() -> Iterator[None]:
     """For a test that reads all but figures and the page."""
     from tests.support.unwritten import results_alone
 

@@ -78,7 +78,7 @@ def shown(run: Run) -> list[Any]:
     return [people(run.folder), person(run.folder, participant), untimed, spent]
 
 
-@pytest.mark.usefixtures("no_figures")
+@pytest.mark.usefixtures("no_pictures")
 def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
     """Its report and files, listed, asked anew in part, replayed and deleted; the password stands nowhere. What is
     written of a store is compared once."""

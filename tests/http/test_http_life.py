@@ -29,7 +29,7 @@ API = "/api/interview"
 DATA = Path(__file__).parents[1] / "data"
 
 
-@pytest.mark.usefixtures("no_figures")
+@pytest.mark.usefixtures("no_pictures")
 def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root: Path) -> None:
     folder = simulation(shared_root, "whole")
     with results_alone():  # what is read is of the run that follows
@@ -233,7 +233,7 @@ def test_operations_count_among_the_runs_and_an_equal_one_is_joined(tmp_path: Pa
     assert not (tmp_path / "projects" / "p" / "bea" / "runs").exists()
 
 
-@pytest.mark.usefixtures("no_figures")
+@pytest.mark.usefixtures("no_pictures")
 def test_a_task_outlives_the_server(
     tmp_path: Path, slow_model: ModelServer, postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -164,7 +164,7 @@ def test_links_out_of_the_root_are_refused(shared: httpx.Client, shared_root: Pa
     assert not list(tmp_path.rglob("runs"))
 
 
-@pytest.mark.usefixtures("no_figures")
+@pytest.mark.usefixtures("no_pictures")
 def test_a_cell_that_a_spreadsheet_would_run_is_neutralised(shared: httpx.Client, shared_root: Path) -> None:
     folder = simulation(shared_root, "formula")
     for file in (folder / "simulation_config.json", folder / "reddit_profiles.json"):

@@ -36,7 +36,7 @@ def do(root: Path, step: str, /, **given: Any) -> Any:
     return asyncio.run(operate(f"{step}_laddering_interview", given, root))
 
 
-@pytest.mark.usefixtures("no_figures")
+@pytest.mark.usefixtures("no_pictures")
 def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
     with without_reports():
         first = do(root, "start", interview_id="ada", **ADA)
