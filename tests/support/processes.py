@@ -163,6 +163,7 @@ def _become_standard(*passed: Any) -> None:
 def _command(words: list[str], environment: dict[str, str], _: None) -> None:
     from enquete.interfaces.cli.app import main
 
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)  # multiprocessing has put /dev/null in its place
     os.environ.clear()
     os.environ.update(environment)
     main(words)
