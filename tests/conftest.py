@@ -77,6 +77,16 @@ def no_reports() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def no_figures() -> Iterator[None]:
+    """For tests that look at no figure: reports are written whole, with an empty picture for each that Vega draws."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            vl_convert, "vegalite_to_svg", lambda *_, **__: '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
+        )
+        yield
+
+
 LONG = (
     "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/nodes/test_nodes_executors.py",
     "tests/study", "tests/notebook", "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports",

@@ -16,6 +16,8 @@ from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent
 from tests.support.unwritten import interview, resume
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 NOBODY = {"model": "m", "base_url": "http://127.0.0.1:9/v1"}
 """A model at a server that is never asked: an estimate makes no request."""
 LARGEST_CALL = 30_000

@@ -18,6 +18,8 @@ from enquete.study.run import Run
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas, rows, stored_answers
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 QUESTION = "What is the boiling point of water at sea level?"
 SAID = {"model-a": "At 100 degrees Celsius.", "model-b": "When it bubbles."}
 

@@ -29,6 +29,8 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 ENOUGH = 50_000_000
 AGENTS, FEW = 4, 2
 EVERYTHING: dict[str, Any] = {
