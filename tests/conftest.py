@@ -79,11 +79,10 @@ def no_reports() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def no_figures() -> Iterator[None]:
-    """For tests that look at no figure: reports are written whole, with an empty picture for each that Vega draws."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            vl_convert, "vegalite_to_svg", lambda *_, **__: '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
-        )
+    """For tests that look at no figure of the reports that are written."""
+    from tests.support.unwritten import without_figures
+
+    with without_figures():
         yield
 
 

@@ -19,6 +19,8 @@ from enquete.study.driver import Driver
 from enquete.study.run import Run
 from enquete.study.start import Start, choose_start, drive, start_of_resume
 
+EMPTY = '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
+
 
 async def unwritten(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
     """The status that the synthesis would have given, and no file."""
@@ -50,6 +52,17 @@ def without_reports() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("enquete.reports.synthesis.synthesise", canonical)
+        yield
+
+
+@contextmanager
+def without_figures() -> Iterator[None]:
+    """Reports are written whole, with an empty picture in place of each that Vega would draw."""
+    import pytest
+    import vl_convert
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", lambda *_, **__: EMPTY)
         yield
 
 
