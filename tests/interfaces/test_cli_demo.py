@@ -9,25 +9,15 @@ import pytest
 
 from enquete.demo import demo_population
 from enquete.interfaces.cli.run_commands import MARKER, prepared
-from enquete.nodes.run_session import RunSession
-from enquete.nodes.study_graph import Closed
-from enquete.reports.synthesis import synthesise
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 from tests.interfaces.readme_blocks import FIGURE, blocks, drawn, stale
-from tests.support.unwritten import unwritten
+from tests.support.unwritten import without_partial_reports
 
 
-def test_it_interviews_before_and_after_and_says_what_happens(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The report between the waves, which the last one replaces, is not written."""
-
-    async def write_up(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
-        return await (unwritten if partial else synthesise)(run_session, planned, partial=partial)
-
-    monkeypatch.setattr("enquete.reports.synthesis.synthesise", write_up)
-    said = command("demo", "--language", "en")
+def test_it_interviews_before_and_after_and_says_what_happens(command: Command) -> None:
+    with without_partial_reports():
+        said = command("demo", "--language", "en")
     assert said.code == 0, said.out + said.err
     assert stale(blocks()[0], lambda _: (said.code, said.err + said.out)) == [], "make readme"
     assert drawn(Path("demo-out")).read_text("utf-8") == FIGURE.read_text("utf-8"), "make readme"

@@ -30,17 +30,20 @@ from tests.support.studies import personas
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "examples" / "study.ipynb"
 WAIT_S = 120
-DRAW = """
+KERNEL = """
 import threading
 import vl_convert
+from tests.support.unwritten import without_partial_reports
 SVG = '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
 draw = vl_convert.vegalite_to_svg
 def drawn(spec, **options):
     return draw(spec, **options) if threading.current_thread() is threading.main_thread() else SVG
 vl_convert.vegalite_to_svg = drawn
+at_the_end = without_partial_reports()
+at_the_end.__enter__()
 """
-"""Cells draw as ever. Reports are written in other threads; nobody looks at their files here, and their figures take a
-fifth of all."""
+"""Cells draw as ever. Reports are written in other threads; nobody looks at their files here, and their figures and the
+one of the first wave take a third of all."""
 SETUP = """
 import enquete
 people = {people!r}
@@ -59,7 +62,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """Outputs of the executed notebook by cell id, with half of its agents. A cell that fails fails the test with its
     traceback."""
     folder = tmp_path_factory.mktemp("notebook")
-    (folder / "sitecustomize.py").write_text(DRAW, "utf-8")
+    (folder / "sitecustomize.py").write_text(KERNEL, "utf-8")
     notebook = nbformat.read(NOTEBOOK, 4)
     setup = next(cell for cell in notebook.cells if cell.id == "setup")
     assert setup.source.count('"sample": 12') == 1

@@ -56,6 +56,23 @@ def without_reports() -> Iterator[None]:
 
 
 @contextmanager
+def without_partial_reports() -> Iterator[None]:
+    """A run that is over is written up as ever; a report at a stop, which that one would replace, is not written."""
+    import pytest
+
+    from enquete.reports import synthesis
+
+    whole = synthesis.synthesise
+
+    async def at_the_end(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+        return await (unwritten if partial else whole)(run_session, planned, partial=partial)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(synthesis, "synthesise", at_the_end)
+        yield
+
+
+@contextmanager
 def without_figures() -> Iterator[None]:
     """Reports are written whole, with an empty picture in place of each that Vega would draw."""
     import pytest
