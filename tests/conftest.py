@@ -113,6 +113,15 @@ def no_pictures() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def no_figures() -> Iterator[None]:
+    """For tests that look at no figure of the reports that are written."""
+    from tests.support.unwritten import without_figures
+
+    with without_figures():
+        yield
+
+
 LONG = (
     "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/nodes/test_nodes_executors.py",
     "tests/study", "tests/notebook", "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports",

@@ -17,6 +17,7 @@ import pytest
 import enquete
 from enquete.interfaces.cli import app as cli
 from tests.support.shared import made_once
+from tests.support.unwritten import without_figures
 
 DATA = Path(__file__).parents[1] / "data"
 REPOSITORY = Path(__file__).parents[2]
@@ -92,7 +93,8 @@ def uploads(tmp_path: Path) -> Path:
 def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(root: Path) -> Path:
         shutil.copytree(DATA / SIM_ID, root / "simulations" / SIM_ID)
-        enquete.conduct_interviews(SIM_ID, root=str(root), methods=["poll"], respondent="synthetic")
+        with without_figures():
+            enquete.conduct_interviews(SIM_ID, root=str(root), methods=["poll"], respondent="synthetic")
         return root
 
     return made_once(tmp_path_factory, "finished_uploads", make)

@@ -15,6 +15,9 @@ from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.cli.app import COMMANDS
 from tests.interfaces.conftest import DATA, SIM_ID, Command
+from tests.support.unwritten import without_reports
+
+pytestmark = pytest.mark.usefixtures("no_figures")
 
 SYNTHETIC = "ANSWERED BY THE SYNTHETIC RESPONDENT"
 
@@ -27,7 +30,8 @@ def test_a_run_pauses_before_the_simulation_is_complete_and_another_command_goes
     command: Command, running_uploads: Path
 ) -> None:
     """Though the simulation was killed: it is declared completed. 105 = 7 agents × (14 statements and a comment)."""
-    waiting = command("run", SIM_ID, "--root", running_uploads, "--methods", "longitudinal")
+    with without_reports():
+        waiting = command("run", SIM_ID, "--root", running_uploads, "--methods", "longitudinal")
     assert waiting.code == 4
     assert SYNTHETIC in waiting.out
     assert "longitudinal T0 round 1: 7/7" in waiting.err
@@ -35,7 +39,8 @@ def test_a_run_pauses_before_the_simulation_is_complete_and_another_command_goes
         word for line in waiting.out.splitlines() for word in line.split() if word.startswith("run_") and "." in word
     )
 
-    again = command("resume", token, "--root", running_uploads, "--quiet")
+    with without_reports():
+        again = command("resume", token, "--root", running_uploads, "--quiet")
     assert (again.code, again.err) == (4, "")
 
     done = command("resume", token, "--root", running_uploads, "--quiet", "--assume-completed")
@@ -113,14 +118,16 @@ def test_next_puts_the_same_questions_to_a_model(command: Command, people: Path)
     known any more."""
     own = DATA / "instruments" / "scenario_v1.yaml"
     few = ("--out", "r", "--sample", 2, "--language", "en", "--phase", "T1", "--json")
-    asked = command("run", people, "--instrument", f"scenario={own}", *few)
+    with without_reports():
+        asked = command("run", people, "--instrument", f"scenario={own}", *few)
     (line,) = (one for one in asked.object["next"] if "--model NAME" in one)
     assert f"--model NAME --language en --instrument scenario={own} " in line
     weighed = command("estimate", *shlex.split(line.replace("--model NAME", "--respondent synthetic"))[2:], "--json")
     assert {one["methodology"] for one in weighed.object["lines"]} <= {"scenario", "", "synthesis"}
     later = command("status", people, "--out", "r", "--json")
     assert any("--instrument scenario=scenario_v1.yaml" in one for one in later.object["next"])
-    other = command("run", people, "--methods", "scenario", "--pack", "high_street", "--new", *few)
+    with without_reports():
+        other = command("run", people, "--methods", "scenario", "--pack", "high_street", "--new", *few)
     assert any("--language en --methods scenario --pack high_street" in one for one in other.object["next"])
 
 

@@ -12,6 +12,9 @@ import pytest
 from enquete.ledger.folders import held
 from tests.interfaces.conftest import SIM_ID, Command
 from tests.support.model_server import ModelServer
+from tests.support.unwritten import without_reports
+
+pytestmark = pytest.mark.usefixtures("no_figures")
 
 CAP = 20_000  # ends a panel of ten in its second round
 PRICES = """
@@ -86,7 +89,8 @@ def test_a_run_above_its_budget_is_refused_with_the_estimate_and_confirmed_with_
 def test_the_cap_that_is_proposed_is_enough(command: Command, ten: Path) -> None:
     """While the run is driven, which the lock that is taken here says, it is running; looking does not take it away."""
     words = ["run", ten, "--out", "my results", "--methods", "delphi"]
-    paused = command(*words, "--budget-tokens", CAP, "--yes")
+    with without_reports():
+        paused = command(*words, "--budget-tokens", CAP, "--yes")
     assert paused.code == 3
     assert "0/10" in paused.out, "no agent is complete before the last round"
     status = command("status", ten, "--out", "my results", "--json").object
@@ -112,7 +116,8 @@ def test_the_cap_that_is_proposed_is_enough(command: Command, ten: Path) -> None
     assert different.code == 2
     assert "language" in different.err
     assert "--new" in different.err
-    still = command("resume", status["resume_token"], "--out", "my results", "--json")
+    with without_reports():
+        still = command("resume", status["resume_token"], "--out", "my results", "--json")
     assert still.code == 3, "a cap that was named holds over a resume"
     assert "--budget-tokens" in status["next"][0]
     for proposed in status["next"]:  # as printed
@@ -133,7 +138,8 @@ def test_money_is_counted_where_prices_are_known(
     with ModelServer() as server:
         words = ["--model", "m", "--base-url", server.base_url, "--methods", "longitudinal", "--concurrency", "1"]
         cap = ["--budget-usd", "0.03", "--yes"]
-        paused = command("run", ten, "--out", "o", *words, *cap, "--json")
+        with without_reports():
+            paused = command("run", ten, "--out", "o", *words, *cap, "--json")
         assert paused.code == 3, paused.out
         assert 0 < paused.object["budget"]["usd"] <= 0.03 < paused.object["budget"]["expected_usd"]
         assert "USD" in command("status", ten, "--out", "o").out
@@ -143,17 +149,18 @@ def test_money_is_counted_where_prices_are_known(
 
 
 def test_one_methodology_is_asked_anew_and_a_finished_run_is_replayed(command: Command, ten: Path) -> None:
-    words = ["run", ten, "--out", "o", "--quiet"]
-    first = command(*words, "--methods", "poll,scenario", "--json")
-    assert first.code == 0
+    with without_reports():
+        words = ["run", ten, "--out", "o", "--quiet"]
+        first = command(*words, "--methods", "poll,scenario", "--json")
+        assert first.code == 0
 
-    again = command(*words, "--methods", "poll", "--rerun", "--json")
-    assert again.code == 0, again.out
-    assert again.object["rerun_of"] == first.object["run_id"] != again.object["run_id"]
-    assert "taken over: scenario" in command("status", ten, "--out", "o").out
+        again = command(*words, "--methods", "poll", "--rerun", "--json")
+        assert again.code == 0, again.out
+        assert again.object["rerun_of"] == first.object["run_id"] != again.object["run_id"]
+        assert "taken over: scenario" in command("status", ten, "--out", "o").out
 
-    replay = command(*words, "--replay-of", first.object["run_id"], "--json")
-    assert replay.code == 0, replay.out
-    assert replay.object["replay_of"] == first.object["run_id"]
-    shown = command("status", ten, replay.object["run_id"], "--out", "o").out
-    assert f"A replay of {first.object['run_id']}" in shown
+        replay = command(*words, "--replay-of", first.object["run_id"], "--json")
+        assert replay.code == 0, replay.out
+        assert replay.object["replay_of"] == first.object["run_id"]
+        shown = command("status", ten, replay.object["run_id"], "--out", "o").out
+        assert f"A replay of {first.object['run_id']}" in shown

@@ -17,6 +17,8 @@ from enquete.ledger.folders import LEDGER, held
 from tests.interfaces.conftest import Command, ended, start
 from tests.support.studies import personas, rows, run_folder
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 PAGE = 4096
 
 

@@ -15,6 +15,8 @@ from enquete.memory.recall import episodes
 from tests.interfaces.conftest import Command
 from tests.support.studies import personas
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -12,10 +12,12 @@ from enquete.interfaces.cli.run_commands import MARKER, prepared
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 from tests.interfaces.readme_blocks import FIGURE, blocks, drawn, stale
+from tests.support.unwritten import without_partial_reports
 
 
 def test_it_interviews_before_and_after_and_says_what_happens(command: Command) -> None:
-    said = command("demo", "--language", "en")
+    with without_partial_reports():
+        said = command("demo", "--language", "en")
     assert said.code == 0, said.out + said.err
     assert stale(blocks()[0], lambda _: (said.code, said.err + said.out)) == [], "make readme"
     assert drawn(Path("demo-out")).read_text("utf-8") == FIGURE.read_text("utf-8"), "make readme"

@@ -10,6 +10,8 @@ import pytest
 
 from tests.interfaces.conftest import DATA, Command
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 PACK = re.compile(r"fish|fisch|dorsch|hering|\bcod\b|ostsee|baltic|trawl", re.IGNORECASE)
 """What questions that ship would speak of."""
 FILES = ("longitudinal", "diversity", "delphi", "scenario", "roundtable")

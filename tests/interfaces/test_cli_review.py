@@ -13,6 +13,8 @@ from enquete.interfaces.cli.app import run
 from enquete.study.instruments import item_health
 from tests.support.studies import personas
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 ITEMS = """id,text,family,reverse
 honest,The bank is honest and cheap.,trust,
 fees,Many fees are hidden.,trust,

@@ -17,6 +17,8 @@ from enquete.state import errors
 from tests.interfaces.conftest import REPOSITORY, Command
 from tests.interfaces.readme_blocks import FIRST_STUDY, blocks, furnished, quotations, stale, typed
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 PAGES = [
     page
     for folder in (".", "docs", "examples", "enquete/analysis/health", "tests/*")

@@ -15,6 +15,8 @@ from enquete.ledger.folders import held
 from enquete.study.run import StageStatus
 from tests.support.studies import personas
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 
 @pytest.mark.parametrize(
     ("filed", "calls", "status", "told"),

@@ -224,6 +224,7 @@ def requested(server: ZepServer) -> Iterator[str]:
         yield str(getattr(one, "line", one))[:60]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_the_transcript_is_what_the_commands_say(tmp_path: Path) -> None:
     assert transcript(tmp_path) == FILE.read_text("utf-8")
 

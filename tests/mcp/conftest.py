@@ -8,6 +8,7 @@ import pytest
 from mcp_served import AGENTS, METHOD, Served, serving, simulation
 
 import enquete
+from tests.support.unwritten import without_figures
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +18,8 @@ def served(tmp_path_factory: pytest.TempPathFactory, _away_from_the_machine: Non
     finished = simulation(root, "sim_finished", agents=AGENTS)
     untouched = simulation(root, "sim_untouched")
     started = simulation(root, "sim_started", status="running")
-    run = enquete.conduct_interviews(finished, root=str(root), methods=[METHOD], language="en")
+    with without_figures():
+        run = enquete.conduct_interviews(finished, root=str(root), methods=[METHOD], language="en")
     assert run.status == "completed"
     with serving(root) as url:
         yield Served(url, root, finished, run.run_id, untouched, started)

@@ -20,6 +20,8 @@ from enquete.interfaces.mcp.server import input_schema, instructions, output_sch
 from enquete.interfaces.mcp.shapes import MOST_CHARS, rounded
 from enquete.study.method_operations import operations
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 TOOLS = {
     "conduct_interviews", "estimate_interviews", "resume_interviews", "interview_status", "get_interview_results",
     "get_interview_report", "list_simulations", "list_instruments", "export_responses", "pause_interviews",

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,7 @@ from mcp_served import free_port, simulation
 
 import enquete
 from tests.support.model_server import ModelServer
-from tests.support.processes import Forked, environment
+from tests.support.processes import Forked
 
 ASKED = {"sim_id": "sim_slow", "methods": ["poll"], "language": "en", "wait_seconds": 0}
 AGENTS = 10
@@ -28,30 +25,20 @@ def settings(root: Path, model_url: str) -> dict[str, str]:
     return {"LLM_BASE_URL": model_url, "LLM_MODEL_NAME": "test", "ENQUETE_CONCURRENCY": "1", "HOME": str(root)}
 
 
-def start_stdio(root: Path, model_url: str) -> subprocess.Popen[str]:
-    """A process of its own: what is forked has no standard input to read from."""
-    pipe, paths = subprocess.PIPE, {"PYTHONPATH": os.pathsep.join(sys.path)}
-    words = [sys.executable, "-m", "enquete", "mcp", "--root", str(root)]
-    environ = environment() | settings(root, model_url) | paths
-    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environ)
-
-
-def said(process: subprocess.Popen[str], **message: Any) -> None:
-    assert process.stdin is not None
+def said(process: Forked, **message: Any) -> None:
     process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     process.stdin.flush()
 
 
-def answered(process: subprocess.Popen[str], number: int) -> dict[str, Any]:
-    assert process.stdout is not None
+def answered(process: Forked, number: int) -> dict[str, Any]:
     for line in process.stdout:
         message = json.loads(line)
         if message.get("id") == number:
             return dict(message["result"])
-    raise AssertionError(process.communicate()[1])
+    raise AssertionError(process.ended()[2])
 
 
-def begun_over_stdio(process: subprocess.Popen[str]) -> dict[str, Any]:
+def begun_over_stdio(process: Forked) -> dict[str, Any]:
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     said(process, id=1, method="initialize", params=client)
     answered(process, 1)
@@ -71,19 +58,19 @@ def begun_over_http(process: Forked) -> dict[str, Any]:
 
 
 def test_a_signal_pauses_what_goes_on_and_ends_the_server_with_0(tmp_path: Path) -> None:
-    """Two servers side by side, one for each signal and transport: starting them takes longest."""
+    """Two servers side by side, one for each signal and transport. A server started anew: test_mcp_clients.py."""
     signals = (signal.SIGINT, signal.SIGTERM)
     with ModelServer(latency=2) as model:
         for number in signals:
             simulation(tmp_path / number.name, "sim_slow", agents=AGENTS)
-        stdio = start_stdio(tmp_path / "SIGINT", model.base_url)
-        root = tmp_path / "SIGTERM"
-        http = Forked(["mcp", "--root", root, "--http", "--port", free_port()], **settings(root, model.base_url))
+        paused, ended = (tmp_path / number.name for number in signals)
+        stdio = Forked(["mcp", "--root", paused], **settings(paused, model.base_url))
+        http = Forked(["mcp", "--root", ended, "--http", "--port", free_port()], **settings(ended, model.base_url))
         states = [begun_over_stdio(stdio), begun_over_http(http)]
         for process, number in zip((stdio, http), signals, strict=True):
             process.send_signal(number)
         ends = [process.wait(WAIT_S) for process in (stdio, http)]
-        stdio.communicate()
+        stdio.ended()
         http.ended()
     assert ends == [0, 0]
     for state, number in zip(states, signals, strict=True):

@@ -16,6 +16,8 @@ from enquete.state.errors import Unfit
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 DATA = Path(__file__).parents[1] / "data"
 BANK = DATA / "sim_683e8059ab27"
 

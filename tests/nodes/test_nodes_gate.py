@@ -18,6 +18,8 @@ from enquete.graphs.interviews import study_graph
 from enquete.state.errors import InputError, SettingsError
 from tests.support.populations import personas_file
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 TABLE = {"compose": "hand", "members": "Agent 0, Agent 1, Agent 2", "people": "Agent 1", "rounds": 1, "private": False}
 SAID = {
     "position": "Yes, with a trial year.", "stance": "yes", "ideas": "A trial year", "reasoning": "It can be undone.",

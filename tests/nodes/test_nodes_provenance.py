@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import enquete
 from enquete.nodes.provenance import PACKAGES, as_file, revision, versions
 from enquete.reports.run_reading import open_run
@@ -15,6 +17,8 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import rows
 from tests.support.unwritten import interview
+
+pytestmark = pytest.mark.usefixtures("no_figures")
 
 
 def record_of(run: enquete.Run) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from tests.support.processes import Driven, finish
 from tests.support.studies import call_keys, personas, rows, run_folder, spent, stored_answers
 from tests.support.unwritten import interview
 
-pytestmark = pytest.mark.usefixtures("no_reports")
+pytestmark = pytest.mark.usefixtures("no_reports", "no_figures")
 
 AGENTS = 6
 MODEL = "gpt-4o-mini"

@@ -16,6 +16,8 @@ from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent
 from tests.support.unwritten import interview, resume
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 NOBODY = {"model": "m", "base_url": "http://127.0.0.1:9/v1"}
 """A model at a server that is never asked: an estimate makes no request."""
 LARGEST_CALL = 30_000
@@ -23,7 +25,7 @@ LARGEST_CALL = 30_000
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "all in English": {"language": "en"},
-    "item by item": {"asking": "item", "agents": 3},
+    "item by item": {"asking": "item", "agents": 2},
     "laddering": {"methods": ["laddering"], "agents": 4, "settings": {"laddering": {"turns": 6}}},
     "two arms": {
         "methods": ["scenario"],
@@ -32,14 +34,18 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "more agents than rehearse": {"methods": ["delphi"], "agents": 42},
     "one agent": {"agents": 1},
-    "faults at a fifth": {"methods": ["longitudinal", "delphi"], "faults": {"http_500": 0.1, "bad_json": 0.1}},
+    "faults at a fifth": {
+        "methods": ["longitudinal", "delphi"],
+        "agents": 8,
+        "faults": {"http_500": 0.1, "bad_json": 0.1},
+    },
 }
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_actual_cost_of_each_methodology_lies_in_the_range(tmp_path: Path, setting: str) -> None:
     asked = dict(SETTINGS[setting])
-    agents, faults = asked.pop("agents", 8), asked.pop("faults", {})
+    agents, faults = asked.pop("agents", 5), asked.pop("faults", {})
     with ModelServer(faults=faults, seed=1, retry_after="0") as server:
         common = {"out": str(tmp_path / "out"), "model": "m", "base_url": server.base_url, **asked}
         if "arms" in asked:
@@ -219,7 +225,7 @@ def test_the_cap_named_after_a_pause_is_enough(tmp_path: Path) -> None:
 
 def test_what_a_finished_methodology_did_not_use_goes_to_the_next_in_the_same_session(tmp_path: Path) -> None:
     """The upper estimates do not fit together, the actual costs do: nobody has to resume."""
-    people = personas(tmp_path, 20)
+    people = personas(tmp_path, 14)
     common = {"methods": ["delphi", "scenario"], "respondent": "synthetic"}
     expected = enquete.estimate(people, out=str(tmp_path / "o"), **common)
     whole = interview(people, out=str(tmp_path / "whole"), **common)

@@ -15,6 +15,8 @@ from enquete.state.people import PagedPeople
 from tests.support.studies import run_folder, stored_answers
 from tests.support.unwritten import interview
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 PEOPLE = "name,type,persona,region\n" + "".join(
     f"Person {n},{'fisher' if n % 3 else 'ngo'},Is number {n}.,{'ns'[n % 2]}\n" for n in range(14)
 )

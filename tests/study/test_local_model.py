@@ -29,13 +29,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 ITEMS = """
-name: bank_two
+name: bank_fees
 version: "1.0"
 language_default: en
 items:
   - {item_id: fee_1, family: fees, scale: 5, en: "The bank's fees are reasonable."}
-  - {item_id: fee_2, family: fees, scale: 5, en: "The bank charges too much.", reverse_coded: true}
 """
+"""One item: every word that is read and said takes the model hundredths of a second."""
 ROOM_FOR_ONE = 2200
 """Tokens: a question reserves between 2,000 and 2,200 here, so that beside what the first has used no second one is
 asked."""
@@ -48,7 +48,7 @@ def servers() -> list[int]:
 
 
 def test_two_agents_are_asked_and_a_resume_buys_nothing_twice(tmp_path: Path) -> None:
-    instrument = tmp_path / "bank_two.yaml"
+    instrument = tmp_path / "bank_fees.yaml"
     instrument.write_text(ITEMS)
     study = {"out": str(tmp_path / "out"), "methods": ["longitudinal"], "language": "en", "model": "local"}
     people = personas(tmp_path, 2)
@@ -68,7 +68,7 @@ def test_two_agents_are_asked_and_a_resume_buys_nothing_twice(tmp_path: Path) ->
     weights = weights_of("local")
     assert {call[3:] for call in calls} == {(weights.name, 1, "settled")}
     assert all(json.loads(call[2]) for call in calls)  # the whole body, as it came
-    assert len(stored_answers(run.folder)) == len(run.responses) == 2 * 2  # the plan
+    assert len(stored_answers(run.folder)) == len(run.responses) == 2 * 1  # the plan
     assert set(run.responses["status"]) <= set(Status.__args__)
     values = run.responses["value"].dropna()
     assert values.between(1, 5).all()

@@ -18,6 +18,8 @@ from tests.support.populations import go_on, mirofish_folder, personas_file, set
 from tests.support.processes import finish
 from tests.support.studies import call_keys, rows, stored_answers
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 AGENTS = 5
 ITEMS = 15  # 14 closed ones and the comment
 
@@ -119,7 +121,7 @@ def test_a_simulation_that_is_taken_as_completed_is_said_to_be(tmp_path: Path, w
 def at_t0(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A simulation that was asked at T0 alone, by the synthetic respondent, and has completed since."""
     sim = mirofish_folder(tmp_path_factory.mktemp("at_t0") / "sim_1", AGENTS, status="running")
-    assert enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"]).status == "completed"
+    assert unwritten.base_run(sim, phase="T0", methods=["longitudinal"]).status == "completed"
     set_status(sim, "completed")
     return sim
 

@@ -19,7 +19,7 @@ from tests.support import unwritten
 from tests.support.populations import mirofish_folder
 from tests.support.studies import edited, rows, run_folder
 
-pytestmark = pytest.mark.usefixtures("no_reports")
+pytestmark = pytest.mark.usefixtures("no_reports", "no_figures")
 
 AGENTS = 3
 ASKED = {"respondent": "synthetic", "methods": ["longitudinal"], "language": "en"}

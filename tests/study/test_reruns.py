@@ -27,6 +27,8 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, spent, stored_answers
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 SHIPPED = pack_named().instruments
 BOTH = ["scenario", "delphi"]
 AGENTS = 5
@@ -98,20 +100,20 @@ def test_a_rerun_that_was_interrupted_is_gone_on_with(tmp_path: Path, edited: st
 
 
 def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(tmp_path: Path, edited: str) -> None:
-    base = study(tmp_path, methods=["delphi"], instruments={"delphi": edited})
+    base = study(tmp_path, by=unwritten.base_run, methods=["delphi"], instruments={"delphi": edited})
     runs = {"again": study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)}
-    runs["shipped"] = study(tmp_path, methods=["delphi"], rerun=True, instruments={"delphi": "shipped"})
+    shipped = {"delphi": "shipped"}
+    runs["shipped"] = study(tmp_path, by=unwritten.base_run, methods=["delphi"], rerun=True, instruments=shipped)
     runs["as shipped"] = study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)
     assert f"delphi: asked anew with the instrument of run {base.run_id} (delphi.yaml)" in runs["again"].flags
     hashes = {name: read_record(run.folder).instruments["delphi"].hash for name, run in runs.items()}
     model = methodologies()["delphi"].instrument
-    own, shipped = load_instrument(model, Path(edited)), load_shipped(model, "delphi")
-    ours = instrument_hash(shipped)
-    assert hashes == {"again": instrument_hash(own), "shipped": ours, "as shipped": ours}
+    own, ours = instrument_hash(load_instrument(model, Path(edited))), instrument_hash(load_shipped(model, "delphi"))
+    assert hashes == {"again": own, "shipped": ours, "as shipped": ours}
 
 
 def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: Path) -> None:
-    second = study(tmp_path, methods=["delphi"], rerun=True)
+    second = study(tmp_path, by=unwritten.base_run, methods=["delphi"], rerun=True)
     third = study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)
     assert len({base.run_id, second.run_id, third.run_id}) == 3
     assert third.record.carried == {"scenario": base.run_id}
@@ -120,7 +122,7 @@ def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: P
 
 def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", 5)
-    base = enquete.conduct_interviews(sim, methods=["longitudinal", "scenario"])
+    base = unwritten.base_run(sim, methods=["longitudinal", "scenario"])
     run = unwritten.interview(sim, methods=["scenario"], rerun=True)
     assert run.status == "completed"
     assert run.record.carried == {"longitudinal": base.run_id}

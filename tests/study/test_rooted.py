@@ -14,6 +14,8 @@ from enquete.study.tasks import NobodyInterviewed, OutsideRoot, PathSandbox, Tas
 from tests.support.populations import mirofish_folder
 from tests.support.unwritten import interview
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 QUICK = ["scenario"]
 
 

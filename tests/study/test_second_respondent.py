@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from enquete.state.errors import SettingsError
 from enquete.study.run import Run
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas, rows, stored_answers
+from tests.support.unwritten import interview
+
+pytestmark = pytest.mark.usefixtures("no_figures")
 
 QUESTION = "What is the boiling point of water at sea level?"
 SAID = {"model-a": "At 100 degrees Celsius.", "model-b": "When it bubbles."}
@@ -131,9 +135,9 @@ def test_short_of_budget_the_critic_waits_and_goes_on(tmp_path: Path) -> None:
 # --- planted: without a model ---------------------------------------------------------------------------------------
 
 
-def planted(folder: Path, agents: int, **asked: Any) -> Run:
+def planted(folder: Path, agents: int, by: Callable[..., Run] = enquete.conduct_interviews, **asked: Any) -> Run:
     common = {"out": str(folder / "out"), "methods": ["scenario"], "respondent": "synthetic", "language": "en"}
-    return enquete.conduct_interviews(str(personas(folder, agents)), **{**common, "respondent_b": True, **asked})
+    return by(str(personas(folder, agents)), **{**common, "respondent_b": True, **asked})
 
 
 def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
@@ -169,7 +173,7 @@ def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path
     both = planted(tmp_path, 8)
     whole = preference(both)["win_rates"][0]["found"]
     assert whole["low"] < 0.5 < whole["high"]
-    alone = planted(tmp_path, 8, respondent_b=False, new=True)
+    alone = planted(tmp_path, 8, by=interview, respondent_b=False, new=True)
     asked = (
         "SELECT methodology, purpose, subject, attempt, messages_hash, response FROM calls WHERE arm='main' ORDER BY "
         "subject"
@@ -178,7 +182,8 @@ def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path
     assert stored_answers(alone.folder) == stored_answers(both.folder)
     assert "critic" not in json.loads(rows(alone.folder, "SELECT value FROM frozen WHERE name='record'")[0][0])
     assert not rows(alone.folder, "SELECT 1 FROM stages WHERE phase='critic'")
-    assert not (alone.path / "preference.json").exists()
+    written = planted(tmp_path, 2, methods=["poll"], respondent_b=False, new=True)
+    assert not (written.path / "preference.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ from tests.support.populations import mirofish_folder, set_status
 from tests.support.studies import stored_answers, with_ids
 from tests.support.zep_server import KEY, ZepServer, edge, node
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 AGENTS = 5
 UUID = "uuid-0001"
 WHO = f"agent:{UUID}"

@@ -29,11 +29,13 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 ENOUGH = 50_000_000
-AGENTS, FEW = 4, 2
+AGENTS, FEW = 3, 2
 EVERYTHING: dict[str, Any] = {
     "methods": sorted(methodologies()), "probes": ["all"], "replicates": 2, "probe_sample": FEW,
-    "settings": {"laddering": {"turns": 4}},
+    "settings": {"laddering": {"turns": 3}},
 }  # fmt: skip
 """Of every methodology; an interview need not be long for its probes."""
 CLOSED_PROBES = {

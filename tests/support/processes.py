@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 import pytest
 
 import enquete
+from tests.support.unwritten import without_figures
 
 WAIT_S = 60
 
@@ -163,9 +164,11 @@ def _become_standard(*passed: Any) -> None:
 def _command(words: list[str], environment: dict[str, str], _: None) -> None:
     from enquete.interfaces.cli.app import main
 
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)  # multiprocessing has put /dev/null in its place
     os.environ.clear()
     os.environ.update(environment)
-    main(words)
+    with without_figures():
+        main(words)
 
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -188,7 +191,8 @@ def _drive(arguments: dict[str, Any], told: Connection) -> None:
     if "command" in arguments:
         _carry_out(**arguments, told=told)
     act = enquete.resume if "token_or_sim" in arguments else enquete.conduct_interviews
-    run = act(**arguments)
+    with without_figures():  # Vega starts anew in every process
+        run = act(**arguments)
     told.send(run.summary())
     sys.exit(run.exit_code)
 

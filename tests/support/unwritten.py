@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from enquete.ledger.canonical import move_latest
 from enquete.nodes.run_session import Progress, RunSession
 from enquete.nodes.study_graph import Closed
 from enquete.state.request import parse_request
@@ -18,6 +19,8 @@ from enquete.study.background import wait
 from enquete.study.driver import Driver
 from enquete.study.run import Run
 from enquete.study.start import Start, choose_start, drive, start_of_resume
+
+EMPTY = '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
 
 
 async def unwritten(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
@@ -31,13 +34,53 @@ async def unwritten(run_session: RunSession, planned: list[tuple[str, str]], *, 
     return {"status": status, "findings": []}
 
 
+async def canonical(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+    """Likewise, and the run is what re-runs, replays and `load_run` go back to."""
+    closed = await unwritten(run_session, planned, partial=partial)
+    record, stages = run_session.record, run_session.ledger.stages()
+    if not partial and not record.replay_of:
+        done = [stage for stage in planned if stage in stages and stages[stage].outcome == "done"]
+        own = [(name, phase) for name, phase in done if phase != "T0" or record.baseline != "reconstructed"]
+        moved = {f"{phase}/{name}": record.run_id for name, phase in own}
+        move_latest(run_session.folder.parent.parent, {**moved, "synthesis": record.run_id})
+    return closed
+
+
 @contextmanager
 def without_reports() -> Iterator[None]:
     """Runs that callers of operations drive (HTTP, MCP, commands, Python), likewise."""
     import pytest  # the benchmarks, which measure this process, do without
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("enquete.reports.synthesis.synthesise", unwritten)
+        patch.setattr("enquete.reports.synthesis.synthesise", canonical)
+        yield
+
+
+@contextmanager
+def without_partial_reports() -> Iterator[None]:
+    """A run that is over is written up as ever; a report at a stop, which that one would replace, is not written."""
+    import pytest
+
+    from enquete.reports import synthesis
+
+    whole = synthesis.synthesise
+
+    async def at_the_end(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+        return await (unwritten if partial else whole)(run_session, planned, partial=partial)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(synthesis, "synthesise", at_the_end)
+        yield
+
+
+@contextmanager
+def without_figures() -> Iterator[None]:
+    """Reports are written whole, with an empty picture in place of each that Vega would draw."""
+    import pytest
+    import vl_convert
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", lambda *_, **__: EMPTY)
         yield
 
 
@@ -65,6 +108,13 @@ def results_alone(*, report: bool = False, exports: bool = False) -> Iterator[No
 def interview(sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
     """`enquete.conduct_interviews` without findings, report and exports."""
     return _driven(choose_start(parse_request(sim=str(sim), **request)), progress)
+
+
+def base_run(sim: str | Path, **request: Any) -> Run:
+    """`interview` of a run that others go back to."""
+    task = choose_start(parse_request(sim=str(sim), **request))
+    driver = Driver(task.machine, None, fresh=task.fresh, synthesise=canonical)
+    return wait(drive(task, driver), driver.pause)
 
 
 def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
