@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from enquete.state.asking import Arm as Arm
     from enquete.state.errors import EnqueteError as EnqueteError
     from enquete.state.errors import InputError as InputError
-    from enquete.study.deletion import delete as delete
     from enquete.study.instruments import list_instruments as list_instruments
     from enquete.study.interviews import aconduct_interviews as aconduct_interviews
     from enquete.study.interviews import aestimate as aestimate
@@ -32,15 +31,16 @@ if TYPE_CHECKING:
     from enquete.study.interviews import on_completed as on_completed
     from enquete.study.interviews import on_ready as on_ready
     from enquete.study.interviews import resume as resume
-    from enquete.study.memory import memory_preferences as memory_preferences
-    from enquete.study.memory import search_memory as search_memory
-    from enquete.study.memory import sync_memory as sync_memory
     from enquete.study.run import Run as Run
     from enquete.study.runs import check as check
     from enquete.study.runs import compare as compare
+    from enquete.study.runs import delete as delete
     from enquete.study.runs import export as export
     from enquete.study.runs import load_population as load_population
     from enquete.study.runs import load_run as load_run
+    from enquete.study.runs import memory_preferences as memory_preferences
+    from enquete.study.runs import search_memory as search_memory
+    from enquete.study.runs import sync_memory as sync_memory
     from enquete.study.simulations import RunSummary as RunSummary
     from enquete.study.simulations import list_runs as list_runs
 
@@ -54,7 +54,7 @@ PUBLIC = {
     "check": "enquete.study.runs",
     "compare": "enquete.study.runs",
     "conduct_interviews": "enquete.study.interviews",
-    "delete": "enquete.study.deletion",
+    "delete": "enquete.study.runs",
     "estimate": "enquete.study.interviews",
     "export": "enquete.study.runs",
     "list_instruments": "enquete.study.instruments",
@@ -62,12 +62,12 @@ PUBLIC = {
     "list_simulations": "enquete.simulations.locate",
     "load_population": "enquete.study.runs",
     "load_run": "enquete.study.runs",
-    "memory_preferences": "enquete.study.memory",
+    "memory_preferences": "enquete.study.runs",
     "on_completed": "enquete.study.interviews",
     "on_ready": "enquete.study.interviews",
     "resume": "enquete.study.interviews",
-    "search_memory": "enquete.study.memory",
-    "sync_memory": "enquete.study.memory",
+    "search_memory": "enquete.study.runs",
+    "sync_memory": "enquete.study.runs",
     "EnqueteError": "enquete.state.errors",
     "InputError": "enquete.state.errors",
     "Arm": "enquete.state.asking",

@@ -17,7 +17,7 @@ import pytest
 from enquete.demo import DemoAgent, Network, demo_population, load_agents, load_course, load_world, steps_of
 from enquete.instruments.pack import pack_named
 from enquete.locale import tell
-from enquete.respondents.planted import type_of
+from enquete.respondents.ground_truth import type_of
 from enquete.simulations.digest import HEADINGS, digests
 from enquete.simulations.population import Population, load_population
 from enquete.simulations.sources import one_line

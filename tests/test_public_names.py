@@ -37,7 +37,7 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
         import sys
         import enquete
         early = {"langgraph", "pandas", "openai", "langchain_openai"} & set(sys.modules)
-        import enquete.study.driver
+        import enquete.study.start
         from enquete.graphs.registry import methodologies
         procedures = [each.procedure for each in methodologies().values()]
         late = {"scipy", "pandas", "sklearn", "altair"} & set(sys.modules)

@@ -23,7 +23,7 @@ from enquete.analysis.estimates import (
     require_unique,
     resampled_counts,
 )
-from enquete.analysis.permutation import DRAWS, SMALL, Labels, enumerable, permutation_p, staged
+from enquete.analysis.inference import DRAWS, SMALL, Labels, enumerable, permutation_p, staged
 
 EXACT_ORDERS = 5_040  # 7!: orders of ranks that are enumerated
 LEAST = 400  # resamples of an interval at the least: 10 in either tail

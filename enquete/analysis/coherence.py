@@ -27,8 +27,7 @@ from enquete.analysis.diagnostics import (
     Ruling,
     judged,
 )
-from enquete.analysis.estimates import Floats
-from enquete.analysis.sampling import MOST_AGENTS
+from enquete.analysis.estimates import MOST_AGENTS, Floats
 from enquete.state.asking import RESPONDED
 
 DRAWS = 199  # p is a multiple of .005

@@ -19,15 +19,18 @@ from enquete.analysis.change import holm
 from enquete.analysis.estimates import Floats, require_single, require_unique
 from enquete.analysis.inference import (
     ALPHA,
+    DRAWS,
     LEVEL,
     QUESTIONS,
+    SMALL,
     TIED,
+    Labels,
     detectable_association,
     detectable_difference,
+    relabellings,
     selected_intervals,
     share_intervals,
 )
-from enquete.analysis.permutation import DRAWS, SMALL, Labels, relabellings
 
 FEWEST = 5  # agents whose values a group needs: fewer are named, not described and not tested
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from enquete.analysis.components import NEGLIGIBLE, Matrix
-from enquete.analysis.permutation import tail_p
+from enquete.analysis.inference import tail_p
 from enquete.analysis.typology import Labels, adjusted_rand
 
 # --- Sorts of statements: the grid that they fill, which of them define a factor, its scores, and which statements

@@ -32,8 +32,7 @@ from enquete.analysis.diagnostics import (
     compared,
     judged,
 )
-from enquete.analysis.estimates import Floats
-from enquete.analysis.sampling import MOST_PAIRS
+from enquete.analysis.estimates import MOST_PAIRS, Floats
 
 
 @dataclass(frozen=True)

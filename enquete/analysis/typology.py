@@ -21,8 +21,8 @@ from enquete.analysis.components import (
     weighted,
     weighted_sets,
 )
-from enquete.analysis.permutation import tail_p
-from enquete.analysis.sampling import MOST_COMPARED
+from enquete.analysis.estimates import MOST_COMPARED
+from enquete.analysis.inference import tail_p
 
 Labels: TypeAlias = "npt.NDArray[np.int64]"
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from enquete.instruments.document import fold
+from enquete.instruments.text import fold
 
 Path = tuple[str, ...]
 MOST = 500

@@ -10,20 +10,22 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
 
-from enquete.instruments.document import (
+from enquete.instruments.review import ReviewedText
+from enquete.instruments.scales import AGREEMENT, Ends, Human, Scale, with_builtin_scales
+from enquete.instruments.text import (
     LANGUAGES,
     Identifier,
     InstrumentDocument,
     Line,
+    Part,
+    Text,
     identifier,
+    language_of,
     not_empty,
     reading,
     shown,
     wrong,
 )
-from enquete.instruments.review import ReviewedText
-from enquete.instruments.scales import AGREEMENT, Ends, Human, Scale, with_builtin_scales
-from enquete.instruments.text import Part, Text, language_of
 from enquete.locale import N_, tell
 from enquete.state.asking import Spoken
 

@@ -17,7 +17,6 @@ from typing import Annotated, Any, Self, TypeVar, cast, get_args
 
 from pydantic import AfterValidator, BaseModel, ModelWrapValidatorHandler, ValidationError, model_validator
 
-from enquete.instruments.document import Line, identifier, not_empty, reading, suggestion
 from enquete.instruments.instrument import Draft, Instrument, Note
 from enquete.instruments.pack import FOLDER, pack_named, packs, yaml_files
 from enquete.instruments.source import (
@@ -29,11 +28,21 @@ from enquete.instruments.source import (
     read_source,
     validation_problems,
 )
-from enquete.instruments.text import LANGUAGE_NAMES, Part, Text, texts_of
+from enquete.instruments.text import (
+    LANGUAGE_NAMES,
+    Line,
+    Part,
+    Text,
+    identifier,
+    not_empty,
+    reading,
+    suggestion,
+    texts_of,
+)
 from enquete.locale import N_
 from enquete.state.asking import Language, Spoken
 from enquete.state.errors import InstrumentError
-from enquete.state.regular_files import NO_WORKBOOK, WORKBOOKS, read_regular
+from enquete.state.untrusted_input import NO_WORKBOOK, WORKBOOKS, read_regular
 
 T = TypeVar("T", bound=BaseModel)
 

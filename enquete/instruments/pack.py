@@ -21,8 +21,7 @@ from typing import Annotated, TypeVar
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from enquete.instruments.document import suggestion
-from enquete.instruments.text import Text
+from enquete.instruments.text import Text, suggestion
 from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
 

@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, ValidationInfo, field_validator, model_validator
 
-from enquete.instruments.document import Line, identifier, not_empty, wrong
 from enquete.instruments.instrument import Draft, Instrument, slug
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import Line, Part, Text, identifier, not_empty, wrong
 from enquete.state.asking import Item, Language, Option, scale_item
 
 DEFAULT_SCALE = "likert5"

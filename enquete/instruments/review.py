@@ -17,9 +17,8 @@ from importlib.resources import files
 from itertools import combinations
 from typing import Literal
 
-from enquete.instruments.document import LANGUAGES
 from enquete.instruments.pack import read_yaml
-from enquete.instruments.text import Text, function_words, language_of, words_of
+from enquete.instruments.text import LANGUAGES, Text, function_words, language_of, words_of
 from enquete.locale import N_, tell
 from enquete.state.asking import Spoken
 

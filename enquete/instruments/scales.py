@@ -9,8 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
-from enquete.instruments.document import Line, current, shown, suggestion, wrong
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import Line, Part, Text, current, shown, suggestion, wrong
 from enquete.state.asking import Language, Option
 
 # --- Answer scales: the built-in ones, a file's own, and plain numbers of points -------------------------------------

@@ -13,9 +13,8 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from enquete.instruments.document import LANGUAGES, shown, suggestion
 from enquete.instruments.instrument import Note
-from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
+from enquete.instruments.text import LANGUAGE_NAMES, LANGUAGES, Part, Text, shown, suggestion
 from enquete.state.errors import InstrumentError
 
 # --- An instrument file as YAML: plain values, and for each of them its line and how it is written there -------------

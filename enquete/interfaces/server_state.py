@@ -42,8 +42,8 @@ from enquete.state.errors import (
 from enquete.state.request import DEFAULT_RUNS_AT_ONCE
 from enquete.state.settings import SECRETS, Environment, said
 from enquete.study.background import NotInTime
-from enquete.study.deletion import StillNeeded
 from enquete.study.interviews import AlreadyCompleted, NotCompleted
+from enquete.study.runs import StillNeeded
 from enquete.study.tasks import NobodyInterviewed, OutsideRoot, TooManyRuns
 
 LARGEST_BODY = 64 * 1024

@@ -18,16 +18,15 @@ import enquete
 from enquete.ledger.connection import DatabaseError
 from enquete.ledger.folders import NeverStarted
 from enquete.locale import languages
+from enquete.memory.recall import MemoryRecord
 from enquete.simulations.locate import KnownSimulation
 from enquete.state.asking import Spoken
-from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import EnqueteError, InputError, LedgerError, RunNotFound
-from enquete.state.request import MemorySearch
-from enquete.state.visible_text import warning
+from enquete.state.request import FileFormat, Layout, MemorySearch
+from enquete.state.untrusted_input import warning
 from enquete.study.instruments import InstrumentSummary, own_instruments, shipped_instruments
-from enquete.study.memory import MemoryRecord, search_memory
 from enquete.study.run import Run, StageStatus
-from enquete.study.runs import pointers
+from enquete.study.runs import pointers, search_memory
 from enquete.study.simulations import UNREADABLE, SimulationFacts, remembered_facts
 from enquete.study.tasks import PathSandbox, Task
 

@@ -1,8 +1,15 @@
-"""Whether a ledger is sound, and its backup."""
+"""Whether a ledger is sound, and its backup.
+
+Taking methodologies over from one run into another: rows are copied, so that a run's ledger stays whole by itself.
+
+What was spent on them was spent by the run that asked: counters of calls and tokens are copied under other names, so
+that no cap counts them again.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import re
@@ -10,26 +17,66 @@ import shlex
 import shutil
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import file_digest
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from enquete.ledger import queries
-from enquete.ledger.carrying import copy_rows, names_of
-from enquete.ledger.connection import Connection, ReadableConnection, connect, damaged, explained
-from enquete.ledger.drives import SIZE, disk_fault
+from enquete.ledger.connection import Connection, ReadableConnection, WriteConnection, connect, damaged, explained
+from enquete.ledger.drives import SIZE, disk_fault, is_remote, store_of
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.location import is_remote, store_of
-from enquete.ledger.versions import VERSION_TABLE, NewerLedger
+from enquete.ledger.tables import VERSION_TABLE, NewerLedger
 from enquete.ledger.writer import COUNTER, counted, told_beside
 from enquete.state.errors import LedgerError
 from enquete.state.methodology import alongside
+
+# --- Methodologies taken over from another run -----------------------------------------------------------------------
+
+BLOCK = 1000
+SPENT = {"tokens": "carried_tokens", "calls": "carried_calls", "lost": "carried_lost"}
+
+
+async def carry(source: Path, target: Ledger, methodologies: Collection[str]) -> None:
+    """Copy all rows of these methodologies from the ledger file `source` into a ledger that has none of them."""
+    names = sorted(methodologies)
+
+    def write(connection: WriteConnection) -> None:
+        with closing(connect(source, read_only=True)) as origin:
+            for table, rows in chosen_rows(origin, names):
+                renamed = ((*row[:4], SPENT.get(str(row[4]), row[4]), row[5]) for row in rows)
+                copy_rows(connection, table, renamed if table == "counters" else rows)
+            connection.renumber()
+
+    await target.write(write)
+
+
+def chosen_rows(origin: ReadableConnection, methodologies: Sequence[str]) -> Iterator[tuple[str, Iterator[Any]]]:
+    """Rows of these methodologies, by table; a table's before those that refer to it."""
+    for table, where in queries.OF_METHODOLOGIES.items():
+        values = (json.dumps(methodologies),) * where.count("?")
+        yield table, origin.stream(f"SELECT {names_of(table)} FROM {table} WHERE {where}", values)
+
+
+def names_of(table: str) -> str:
+    from enquete.ledger.tables import columns  # noqa: PLC0415 - who reads a ledger needs no SQLAlchemy
+
+    return ", ".join(columns(table))
+
+
+def copy_rows(connection: Connection | sqlite3.Connection, table: str, rows: Iterable[Sequence[object]]) -> None:
+    """A block at a time."""
+    names, rest = names_of(table), iter(rows)
+    while block := list(islice(rest, BLOCK)):
+        marks = ",".join("?" * len(block[0]))
+        connection.executemany(f"INSERT INTO {table}({names}) VALUES({marks})", block)
+
 
 # --- Whether a ledger is as it was written. SQLite checks its pages, but keeps no checksum of what stands on them: a
 # letter that was changed within a text is sound to it. A ledger's own backup copy tells that, since what was settled

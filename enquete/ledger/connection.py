@@ -15,11 +15,10 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
-from enquete.ledger.drives import disk_fault, require_local
-from enquete.ledger.location import is_remote, store_of
-from enquete.ledger.versions import VERSION, VERSION_TABLE, require_readable
+from enquete.ledger.drives import disk_fault, is_remote, require_local, store_of
+from enquete.ledger.tables import VERSION, VERSION_TABLE, require_readable
 from enquete.state.errors import LedgerError
-from enquete.state.regular_files import require_regular
+from enquete.state.untrusted_input import require_regular
 
 T = TypeVar("T")
 DatabaseError = sqlite3.Error

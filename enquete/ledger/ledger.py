@@ -24,6 +24,7 @@ from pydantic import JsonValue
 
 from enquete.ledger import queries
 from enquete.ledger.connection import Connection, connect, explained
+from enquete.ledger.drives import is_remote
 from enquete.ledger.entries import (
     Ended,
     Failure,
@@ -32,6 +33,7 @@ from enquete.ledger.entries import (
     answer_from_row,
     answer_to_row,
     call_values,
+    noted_of,
     now,
     now_ms,
     occasion_values,
@@ -44,16 +46,13 @@ from enquete.ledger.entries import (
     write_settled,
 )
 from enquete.ledger.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
-from enquete.ledger.location import is_remote
 from enquete.ledger.record import RunRecord
-from enquete.ledger.usage import noted_of
-from enquete.ledger.versions import VERSION
+from enquete.ledger.tables import VERSION
 from enquete.ledger.workers import Batches, require_registered, worker_batches
 from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
-from enquete.state.asking import Answer, BlockKey, CallKey, Participant
+from enquete.state.asking import FEW, Answer, BlockKey, CallKey, PagedPeople, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Completion, Prompt
-from enquete.state.people import FEW, PagedPeople
 
 __all__ = ["Failure", "Ledger", "StageOutcome", "Usage", "connect", "now"]
 

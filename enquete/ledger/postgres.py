@@ -24,10 +24,10 @@ try:
 except ImportError:
     psycopg = None  # type: ignore[assignment]
 
-from enquete.ledger.location import store_of
-from enquete.ledger.versions import VERSION, VERSION_TABLE, NoSuchRun, require_readable
+from enquete.ledger.drives import store_of
+from enquete.ledger.tables import VERSION, VERSION_TABLE, NoSuchRun, require_readable
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
-from enquete.state.store_address import secret_of, with_credentials
+from enquete.state.request import secret_of, with_credentials
 
 T = TypeVar("T")
 PATIENCE_S = 30.0

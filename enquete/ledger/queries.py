@@ -296,7 +296,7 @@ SELECT name, sum(n) AS surplus FROM (
   UNION ALL SELECT arm, methodology, phase, round, name, -n FROM there) compared
 GROUP BY arm, methodology, phase, round, name HAVING sum(n) <> 0
 """
-"""Counters that are not what the rows say; of methodologies taken over they have names of their own (carrying.py)."""
+"""Counters that are not what the rows say; of methodologies taken over they have names of their own (backup.py)."""
 
 WRITTEN = """
 SELECT (SELECT coalesce(sum(value), 0) FROM counters), (SELECT max(at) FROM stages), (SELECT max(at) FROM frozen),

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.state.asking import Arm, Language
-from enquete.state.local_weights import Weights
 from enquete.state.request import CriticSettings, MemoryKind
+from enquete.state.settings import Weights
 
 PERSONA_COLUMNS = "persona_columns"
 """Pinned of the whole run: participant → column → text, of a personas file; some agents at a time."""

@@ -17,7 +17,7 @@ from enquete.ledger import queries
 from enquete.ledger.connection import Connection, WriteConnection, damaged, is_damage, is_locked
 from enquete.ledger.drives import DISK_FULL, DiskFull, is_full
 from enquete.state.errors import LedgerError
-from enquete.state.regular_files import read_regular, require_regular
+from enquete.state.untrusted_input import read_regular, require_regular
 
 # --- A count of a ledger's writes, kept in it, beside it, and with every checkpoint. Without its write-ahead log a
 # ledger is whole, as it was some hundreds of writes ago: nothing in it can tell that answers were lost with the log.

@@ -14,9 +14,9 @@ from enquete.simulations.agents import CONFIG, try_object
 from enquete.simulations.digest import Knowledge
 from enquete.simulations.sources import clean
 from enquete.state.errors import SettingsError
-from enquete.state.regular_files import read_regular
 from enquete.state.request import MemoryKind
 from enquete.state.settings import Machine
+from enquete.state.untrusted_input import read_regular
 
 GRAPH = "graph.json"
 LARGEST_FILE = 256_000_000

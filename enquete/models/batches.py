@@ -71,7 +71,7 @@ from enquete.models.faults import (
     without_room,
 )
 from enquete.models.http_client import BoundedClient
-from enquete.models.metered import Reservation, Terms, usage_of
+from enquete.models.metered_model import Reservation, Terms, usage_of
 from enquete.state.asking import CallKey
 from enquete.state.errors import ModelError
 from enquete.state.interview_context import Completion, Prompt

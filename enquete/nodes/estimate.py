@@ -24,9 +24,9 @@ from enquete.ledger import queries
 from enquete.ledger.folders import LEDGER
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
-from enquete.models.metered import BYTES_PER_TOKEN
+from enquete.models.metered_model import BYTES_PER_TOKEN
 from enquete.models.prices import Price, Prices, cost
-from enquete.nodes.critic_pairs import REPEATED
+from enquete.nodes.critic_graph import REPEATED
 from enquete.nodes.model_server import asked_url
 from enquete.nodes.planning import (
     CRITIC,

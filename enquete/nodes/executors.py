@@ -23,14 +23,23 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from enquete.ledger.drives import store_of
 from enquete.ledger.folders import LEDGER
-from enquete.ledger.location import store_of
 from enquete.ledger.record import RunRecord
 from enquete.ledger.workers import addresses, evict
 from enquete.nodes.model_server import LIMITER
 from enquete.nodes.run_session import Progress, RunSession, ShardExecutor
-from enquete.nodes.shards import RoundProgress, run_shard
-from enquete.nodes.worker import KINDS, ShardJob, ShardReport, WorkerFacts, close_run, facts, run_shard_in_worker
+from enquete.nodes.worker import (
+    KINDS,
+    RoundProgress,
+    ShardJob,
+    ShardReport,
+    WorkerFacts,
+    close_run,
+    facts,
+    run_shard,
+    run_shard_in_worker,
+)
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import EnqueteError, SettingsError
 from enquete.state.request import LOCAL

@@ -24,8 +24,7 @@ from enquete.ledger.record import Fit, RunRecord, UsedInstrument
 from enquete.locale import N_, tell
 from enquete.nodes.model_server import at_its_server, staffed
 from enquete.nodes.planning import load_methodology
-from enquete.respondents.quoting import fence
-from enquete.respondents.roles import RULE, Role
+from enquete.respondents.roles import RULE, Role, fence
 from enquete.simulations.population import Population
 from enquete.simulations.sources import clip
 from enquete.state.asking import Language, Spoken

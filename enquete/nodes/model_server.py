@@ -22,10 +22,10 @@ from enquete.ledger.budget import Budget
 from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
-from enquete.ledger.shared_pace import SharedPace
+from enquete.ledger.shared_limits import SharedPace
 from enquete.models.faults import mask, servers_in, shown_url
 from enquete.models.local_model import LocalModel, file_of
-from enquete.models.metered import MeteredModel, Terms
+from enquete.models.metered_model import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices, server_of
 from enquete.models.servers import Fleet, Limiter, health_of
 from enquete.models.transport import Transport
@@ -34,10 +34,9 @@ from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm, ServedModel
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, SettingsError
-from enquete.state.local_weights import LOCAL_URL, is_local
 from enquete.state.methodology import alongside
 from enquete.state.request import NO_KEY, ModelLimits
-from enquete.state.settings import Machine, said
+from enquete.state.settings import LOCAL_URL, Machine, is_local, said
 
 if TYPE_CHECKING:
     from enquete.models.http_client import Absence

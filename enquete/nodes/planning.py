@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from enquete.ledger.budget import Claim
+from enquete.ledger.entries import unanswered, usage
 from enquete.ledger.folders import LEDGER
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
-from enquete.ledger.usage import unanswered, usage
-from enquete.models.metered import valued
+from enquete.models.metered_model import valued
 from enquete.models.prices import Price, Prices, cost
 from enquete.state.asking import Arm, Participant, ServedModel
 from enquete.state.errors import SettingsError
 from enquete.state.interview_context import InterviewContext
-from enquete.state.lazy_import import loaded
-from enquete.state.methodology import Methodology, Procedure
+from enquete.state.methodology import Methodology, Procedure, loaded
 
 NARRATIVE = "narrative"
 CRITIC = "critic"

@@ -1,32 +1,42 @@
 """Which run a request means, and how a new one begins: population read, instruments pinned, ledger made.
 
 One unfinished match: resume it. A finished match: show it, no calls. An unfinished one that differs: refuse with the
-differences. Nothing is written before everything that can be wrong was checked."""
+differences. Nothing is written before everything that can be wrong was checked.
+
+The arms of a run beside its main one: respondent B, probes, placebo, replicates, as a request asks for them, and a
+methodology's other ways of asking, as its settings do.
+
+Every arm is the main one with one thing changed, so that a difference between the two has one reason. Probes ask a
+sample of the agents, the same in all of them, at the later of the run's waves; which methodologies a probe makes sense
+for is the methodology's own word.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 from pydantic import JsonValue
 
 from enquete.instruments.pack import pack_named
-from enquete.ledger.canonical import latest
-from enquete.ledger.carrying import carry
+from enquete.ledger.backup import carry
+from enquete.ledger.drives import store_of
 from enquete.ledger.folders import (
     LEDGER,
     RECORD,
     StoredRun,
     drop_ledger,
     find_run,
+    latest,
     make_run_folder,
     new_run_id,
     read_run,
@@ -34,7 +44,6 @@ from enquete.ledger.folders import (
     write_atomically,
 )
 from enquete.ledger.ledger import Ledger, now
-from enquete.ledger.location import store_of
 from enquete.ledger.record import (
     Chosen,
     RunRecord,
@@ -47,24 +56,208 @@ from enquete.ledger.record import (
 from enquete.memory.graph import require_reachable
 from enquete.models.faults import shown_url
 from enquete.models.local_model import weights_of
-from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.fit import fit_of
-from enquete.nodes.instrument_pins import drafts_named, method_settings, pin_instruments
+from enquete.nodes.instrument_pins import as_file, drafts_named, method_settings, pin_instruments, revision, versions
 from enquete.nodes.model_server import require_served, server_url
 from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, require_own_limits, served_by
-from enquete.nodes.provenance import as_file, revision, versions
 from enquete.nodes.run_list import interviews_folder, undamaged_runs
 from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
+from enquete.respondents.critic import PLANTED, STAND_INS
+from enquete.respondents.ground_truth import uniform
 from enquete.respondents.ledger_context import sampled
-from enquete.respondents.planted import uniform
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, among, load_population, population_hash
-from enquete.state.asking import Arm, Language, Participant
+from enquete.state.asking import AS_WRITTEN, FEW, PRESENTATIONS, Arm, Language, PagedPeople, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
-from enquete.state.local_weights import LOCAL_URL, Weights, is_local
-from enquete.state.people import FEW, PagedPeople
+from enquete.state.methodology import Methodology
 from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, fields_about
-from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
+from enquete.state.settings import (
+    LOCAL_URL,
+    Environment,
+    Weights,
+    is_local,
+    resolve_arms,
+    resolve_machine,
+    resolve_root,
+)
+
+# --- Arms ------------------------------------------------------------------------------------------------------------
+
+_NEEDS_RETEST: Final = ("persona_swapped", "persona_null")
+_TWO_WAVES: Final = "negative_control"
+SECOND: Final = "b"
+TEMPERATURE_B: Final = 0.5
+
+Change = tuple[str, str, Mapping[str, Any]]
+"""Id and role of an arm, and what differs from the main one."""
+
+_CHANGES: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+    "retest": {"retest": {}},
+    "options_reversed": {"options_reversed": {"presentation": "options_reversed"}},
+    "items_shuffled": {
+        "items_shuffled": {"presentation": "items_shuffled"},
+        "items_shuffled_2": {"presentation": "items_shuffled_2"},
+    },
+    "paraphrase": {"paraphrase": {"presentation": "paraphrased"}},
+    "persona_swapped": {"persona_swapped": {"persona": "swapped"}},
+    # A memory would be a persona by the back door.
+    "persona_null": {"persona_null": {"persona": "null", "digest": "none"}},
+    "negative_control": {"negative_control": {"asks": "controls"}},
+    "false_median": {"false_median": {"feedback": "false"}},
+}
+"""Kind → arm id → what differs from the main arm. A presentation is added to the main arm's own."""
+
+
+def study_arms(
+    request: RunRequest,
+    arms: Sequence[Arm],
+    methods: Mapping[str, str],
+    phases: Sequence[str],
+    *,
+    has_simulation: bool,
+    settings: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> list[Arm]:
+    """`arms` and what request and `settings` add: respondent B, probes, placebo, replicates, variants.
+
+    methods: name → dotted path of the run's methodologies; settings: of each, as they are kept. Raises SettingsError
+    for what cannot be asked in this run.
+    """
+    main = next(arm for arm in arms if arm.role == "main")
+    known = {name: load_methodology(dotted) for name, dotted in methods.items()}
+    changed = [
+        *_second(request, main),
+        *_probes(request, main, known, phases, has_simulation),
+        *_placebo(request, known, phases, has_simulation),
+        *_replicates(request, main),
+        *_variants(known, settings),
+    ]
+    added = [_beside(main, request, *change) for change in changed]
+    twice = [arm.id for arm in added if arm.id in {given.id for given in arms}]
+    if twice:
+        raise SettingsError(
+            f"arms: {', '.join(twice)} stand among the arms given already; leave respondent_b, probes, placebo and "
+            "replicates out"
+        )
+    return [*arms, *added]
+
+
+def critic_settings(request: RunRequest, arms: Iterable[Arm]) -> CriticSettings | None:
+    """How respondent B is compared with the main arm; None in a run without one. Raises SettingsError."""
+    arms = list(arms)
+    named = {name: getattr(request, name) for name in ("critic_model", "critic_rubric", "critic_pairs")}
+    fields = {name: value for name, value in named.items() if value is not None}
+    if not any(arm.role == "b" for arm in arms):
+        if fields:
+            raise SettingsError(f"{', '.join(fields)}: there is no second respondent to compare with; add respondent_b")
+        return None
+    model = request.critic_model or ""
+    has_model = any(arm.respondent == "llm" for arm in arms)
+    if model and not has_model and model not in STAND_INS:
+        raise SettingsError(f"critic_model {model!r}: no model answers in this run; one of {', '.join(STAND_INS)}")
+    return CriticSettings(model=model, rubric=request.critic_rubric or "realistic", pairs=request.critic_pairs or 0)
+
+
+def _second(request: RunRequest, main: Arm) -> Iterable[Change]:
+    """Respondent B: everything once more by another model or other sampling, never by other behaviour."""
+    fields = [name for name in ("model_b", "temperature_b") if getattr(request, name) is not None]
+    if not request.respondent_b:
+        if fields:
+            raise SettingsError(f"{', '.join(fields)}: say respondent_b too, or leave it out")
+        return
+    model = request.model_b or main.model
+    if main.respondent == "synthetic" and model not in PLANTED:
+        raise SettingsError(f"model_b {model!r}: no model answers in this run; one of {', '.join(PLANTED)}")
+    given = TEMPERATURE_B if request.temperature_b is None else request.temperature_b
+    temperature = main.temperature if main.respondent == "synthetic" else given
+    changes = {"model": model, "temperature": temperature, "seed": other_seed(main.seed, SECOND)}
+    yield SECOND, "b", changes
+
+
+def _probes(
+    request: RunRequest, main: Arm, methods: Mapping[str, Methodology], phases: Sequence[str], has_simulation: bool
+) -> Iterable[Change]:
+    for kind in _kinds(request):
+        asked = tuple(name for name, methodology in methods.items() if kind in methodology.probes)
+        two_waves = kind != _TWO_WAVES or has_simulation
+        if not (asked and two_waves):
+            if kind in request.probes:
+                why = f"makes no sense for {', '.join(methods)}; leave it out"
+                if asked:
+                    why = "compares two waves, and a personas file has one; name a simulation, or leave it out"
+                raise SettingsError(f"probes: {kind!r} {why}")
+            continue
+        for arm_id, changes in _CHANGES[kind].items():
+            seed = other_seed(main.seed, arm_id) if kind == "retest" else main.seed
+            waves = () if kind == _TWO_WAVES else (max(phases),)
+            common = {"methods": asked, "phases": waves, "sample": request.probe_sample, "seed": seed}
+            yield arm_id, "probe", {**common, **changes}
+
+
+def _kinds(request: RunRequest) -> list[str]:
+    """In the order of _CHANGES, each once. What a persona changes is judged against a retest, so that comes with it."""
+    wanted = set(request.probes)
+    if "all" in wanted:
+        return list(_CHANGES)
+    if wanted & set(_NEEDS_RETEST):
+        wanted.add("retest")
+    return [kind for kind in _CHANGES if kind in wanted]
+
+
+def _placebo(
+    request: RunRequest, methods: Mapping[str, Methodology], phases: Sequence[str], has_simulation: bool
+) -> Iterable[Change]:
+    """Everybody once more at T1. At T0 nobody remembers anything, so the main arm's T0 is the placebo's as well."""
+    if not request.placebo:
+        return
+    asked = tuple(name for name, methodology in methods.items() if {"T0", "T1"} <= set(methodology.phases))
+    if not (asked and has_simulation and "T1" in phases and request.digest_chars):
+        raise SettingsError(
+            "placebo: it puts a neutral memory in place of the simulation's in a second wave; that needs a methodology "
+            "of two waves (T0, T1) among the methods, a simulation, phase T1 and digest_chars above 0"
+        )
+    yield "placebo", "placebo", {"digest": "neutral", "methods": asked, "phases": ("T1",)}
+
+
+def _replicates(request: RunRequest, main: Arm) -> Iterable[Change]:
+    """The whole study again, by other seeds or by other models."""
+    models = request.replicate_models
+    if models and main.respondent != "llm":
+        raise SettingsError(f"replicate_models: {', '.join(models)} are named, but no model answers in this run")
+    if models and request.replicates not in (1, len(models) + 1):
+        raise SettingsError(
+            f"replicates: {request.replicates} with {len(models)} replicate_models; the study itself is the first, so "
+            f"that makes {len(models) + 1}; leave replicates out"
+        )
+    if twice := [model for model in models if models.count(model) > 1 or model == main.model]:
+        raise SettingsError(f"replicate_models: {twice[0]!r} answers already; name each other model once")
+    names: Sequence[str | None] = models or [None] * (request.replicates - 1)
+    for number, model in enumerate(names, start=2):
+        arm_id = f"replicate_{number}"
+        changes = {"model": model} if model else {"seed": other_seed(main.seed, arm_id)}
+        yield arm_id, "replicate", changes
+
+
+def _variants(methods: Mapping[str, Methodology], settings: Mapping[str, Mapping[str, Any]]) -> Iterable[Change]:
+    """Everybody once more in each other way of asking that a methodology's settings name."""
+    for name, methodology in methods.items():
+        for variant in methodology.procedure.variants(methodology.settings.model_validate(settings.get(name, {}))):
+            yield f"{name}_{variant}", "variant", {"methods": (name,), "variant": variant}
+
+
+def _beside(main: Arm, request: RunRequest, arm_id: str, role: str, changes: Mapping[str, Any]) -> Arm:
+    """The main arm with these changes, validated. Samples and orders are drawn by the run's seed in all arms alike."""
+    given = {**main.model_dump(), "draw_seed": request.seed, **changes, "id": arm_id, "role": role}
+    if new := changes.get("presentation"):
+        # An order of items takes the place of the main arm's own; anything else comes on top of it.
+        shows = {part for part in main.shows if not (part.startswith("items") and new.startswith("items"))} | {new}
+        given["presentation"] = "+".join(part for part in PRESENTATIONS if part in shows) or AS_WRITTEN
+    return Arm.model_validate(given)
+
+
+def other_seed(seed: int, arm_id: str) -> int:
+    """A seed of the arm's own, by SHA-256, 31 bits: what servers take."""
+    return int.from_bytes(sha256(f"{seed}|{arm_id}".encode()).digest()[:4], "big") >> 1
+
 
 # --- Who is asked of a population, and who is not: what a request says of it, carried out ----------------------------
 

@@ -26,17 +26,16 @@ from enquete.ledger.batch_jobs import Noted, sweep_unordered
 from enquete.ledger.budget import Budget, Claim
 from enquete.ledger.connection import damaged
 from enquete.ledger.drives import DiskReserve
-from enquete.ledger.entries import call_values
+from enquete.ledger.entries import Used, call_values, usage
 from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger, Usage
 from enquete.ledger.record import RunRecord
-from enquete.ledger.shared_budget import SharedBudget
-from enquete.ledger.usage import Used, usage
+from enquete.ledger.shared_limits import SharedBudget
 from enquete.ledger.workers import DRIVER, evict_all, has_workers, make_tables, register, register_driver
 from enquete.ledger.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import servers_in
-from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
+from enquete.models.metered_model import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.nodes.model_server import LIMITER, OtherServers, asked_url, make_sender
 from enquete.nodes.planning import CRITIC, PriceOf, RunBase, claim_name, claims, open_ledger, price_of, served_models

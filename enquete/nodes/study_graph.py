@@ -25,7 +25,6 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from enquete.demo import demo_population
 from enquete.ledger.folders import new_run_id
-from enquete.ledger.forms import open_forms
 from enquete.ledger.ledger import Failure, Ledger
 from enquete.nodes.critic_graph import STAGE, critic_graph
 from enquete.nodes.model_server import require_server_of
@@ -34,11 +33,10 @@ from enquete.nodes.rounds import graph_failure
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.waves import open_t1, simulation_status
-from enquete.respondents.person import as_shown, require_readable, submit
+from enquete.respondents.person import as_shown, open_forms, require_readable, submit
 from enquete.state.asking import Block, Participant
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
-from enquete.state.complaints import complaints
-from enquete.state.errors import InputError, LedgerError, SettingsError
+from enquete.state.errors import InputError, LedgerError, SettingsError, complaints
 from enquete.state.request import RunRequest, TokenCap, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 

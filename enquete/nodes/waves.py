@@ -10,10 +10,9 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from enquete.ledger.canonical import latest
-from enquete.ledger.folders import read_record, run_folder
+from enquete.ledger.drives import has_ledger
+from enquete.ledger.folders import latest, read_record, run_folder
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.location import has_ledger
 from enquete.ledger.record import RunRecord, UsedInstrument
 from enquete.memory.graph import GraphMemory, read_once
 from enquete.nodes.planning import of_two_waves, open_ledger

@@ -4,6 +4,11 @@ A shard arrives as JSON: which units, how they are asked, and how this process i
 servers are this process's own, by its environment. Shards are worked on in one event loop, in a thread of its own:
 Dask's own loop has heartbeats to send. The run stays open from shard to shard, until its driver closes it or another
 driver's shard comes.
+
+Shards: ranges of units, worked on where there is room (executors.py). Agents of a shard work at the same time, an
+agent's own blocks in turn.
+
+A subgraph per agent cost a hundred times the CPU of a shard of fifty; rows go to the ledger, never through channels.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ import socket
 import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,17 +31,89 @@ from uuid import uuid4
 
 from typing_extensions import TypedDict
 
-from enquete.ledger.drives import DiskFull
-from enquete.ledger.location import keep_in
+from enquete.ledger.drives import DiskFull, keep_in
+from enquete.ledger.ledger import Failure
 from enquete.ledger.workers import Evicted, leave_shard, take_shard
 from enquete.nodes.model_server import LIMITER
-from enquete.nodes.run_session import RunSession, opened_by_worker
-from enquete.nodes.shards import REPORT_EVERY_S, run_shard
+from enquete.nodes.run_session import Progress, RunSession, event_of, opened_by_worker
 from enquete.state.asking import Outcome
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import EnqueteError, LedgerError, SettingsError
-from enquete.state.lazy_import import collect_seldom
+from enquete.state.methodology import collect_seldom, gather
 from enquete.state.settings import Environment, Machine
+
+# --- Shards ----------------------------------------------------------------------------------------------------------
+
+REPORT_EVERY_S = 0.2
+
+Tick = Callable[[Outcome], None]
+"""Told of every unit what it came to."""
+
+
+async def run_shard(run_session: RunSession, spec: ShardSpec, tick: Tick) -> dict[str, int]:
+    """Conduct every unit of the range; those already answered are found in the ledger and cost nothing."""
+    units = run_session.units(spec["methodology"], spec["phase"], spec["round"], spec["arm"])
+
+    async def conduct(unit: str) -> Outcome:
+        outcome = await conduct_unit(run_session, spec, unit)
+        tick(outcome)
+        return outcome
+
+    return dict(Counter(await gather(map(conduct, units[spec["lo"] : spec["hi"]]))))
+
+
+async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> Outcome:
+    """One unit. A bug stays with its unit, recorded with its traceback; an unwritable ledger stops the run."""
+    key = (spec["arm"], spec["methodology"], spec["phase"], spec["round"], unit)
+    context = run_session.context(spec["methodology"], spec["phase"], spec["arm"])
+    try:
+        outcome = await run_session.procedure(spec["methodology"]).conduct(unit, spec["round"], context)
+    except LedgerError:
+        raise
+    except Exception as error:
+        if run_session.raise_bugs:
+            raise
+        run_session.failed_units.add(key)
+        text = f"{type(error).__name__}: {error}"
+        await run_session.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
+        return "failed"
+    if key in run_session.failed_units and outcome == "done":
+        run_session.failed_units.discard(key)
+        await run_session.ledger.clear_failure(*key)
+    return outcome
+
+
+class RoundProgress:
+    """Counts finished units of a round and reports them, first before any is finished, at most every REPORT_EVERY_S."""
+
+    def __init__(self, run_session: RunSession, spec: ShardSpec, report: Progress):
+        self._run_session = run_session
+        self._total = len(run_session.units(spec["methodology"], spec["phase"], spec["round"], spec["arm"]))
+        self._report = report
+        self._key = (spec["methodology"], spec["phase"], spec["round"], spec["arm"])
+        self._row = (spec["methodology"], spec["phase"], spec["arm"], spec["round"])
+        self._next = 0.0
+        self._tell(self._done)
+
+    @property
+    def _done(self) -> int:
+        return self._run_session.units_done.get(self._key, 0)
+
+    def tick(self, outcome: Outcome) -> None:
+        """A unit came to this."""
+        if outcome == "done":
+            self._run_session.units_done[self._key] = self._done + 1
+        done = self._done
+        now = time.monotonic()
+        if now >= self._next or done == self._total:
+            self._next = now + REPORT_EVERY_S
+            self._tell(done)
+
+    def _tell(self, done: int) -> None:
+        self._report(event_of(self._run_session.budget, self._row, done, self._total))
+
+
+# --- The worker ------------------------------------------------------------------------------------------------------
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 KINDS = (DiskFull, LedgerError, SettingsError, EnqueteError)

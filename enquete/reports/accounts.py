@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.sampling import MOST_PAIRS
+from enquete.analysis.estimates import MOST_PAIRS
 from enquete.ledger import queries
 from enquete.locale import N_, NN_, Words, in_language, plural, said, tell
 from enquete.models.prices import OPENAI_URL, Prices
@@ -28,8 +28,7 @@ from enquete.reports.views import LIMITS, render, shortened
 from enquete.respondents.questions import NAMES
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
-from enquete.state.local_weights import LOCAL_URL
-from enquete.state.settings import Environment
+from enquete.state.settings import LOCAL_URL, Environment
 
 Stages = Sequence[tuple[str, str]]
 

@@ -40,9 +40,9 @@ from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Row, Table, View
 from enquete.reports.markdown import MISSING, number
 from enquete.reports.views import Results, chosen_rows, dictionaries
-from enquete.state.data_formats import FigureFormat
 from enquete.state.errors import InputError
-from enquete.state.visible_text import visible
+from enquete.state.request import FigureFormat
+from enquete.state.untrusted_input import visible
 
 Scale: TypeAlias = Sequence[tuple[float, str]]
 

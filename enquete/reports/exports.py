@@ -22,8 +22,7 @@ from enquete.reports.analyses import ACROSS, BETWEEN, Findings, find, names_of, 
 from enquete.reports.context import PARTS, chosen, ids, numbered, opened, responded
 from enquete.reports.declarations import NOT_ANALYSED, Analysis, WholeResults
 from enquete.reports.evaluation import evaluation, evaluations
-from enquete.reports.file_formats import write_package, write_standing
-from enquete.reports.files import data_files, markdown
+from enquete.reports.files import data_files, markdown, write_package, write_standing
 from enquete.reports.further_arms import PAIRS, PREFERENCE_FILE, REPLICATES_FILE, as_frame
 from enquete.reports.markdown import number
 from enquete.reports.report import ReportMaterial
@@ -32,7 +31,7 @@ from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.views import Names, Results
 from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
-from enquete.state.data_formats import FileFormat, Layout
+from enquete.state.request import FileFormat, Layout
 
 # --- Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was
 # gathered into (types, themes, scenarios).

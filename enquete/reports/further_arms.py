@@ -13,11 +13,12 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.agreement import Kappa, stratified_kappa, weighted_kappa
+from enquete.analysis.diagnostics import ALPHA
 from enquete.analysis.preference import PositionBias, WinRate, position_bias, win_rate
-from enquete.analysis.replicates import ALPHA, Replicated, VarianceComponents, fewest, judge_claim, variance_components
+from enquete.analysis.probes import Replicated, VarianceComponents, fewest, judge_claim, variance_components
 from enquete.ledger.ledger import Failure
 from enquete.locale import N_, tell
-from enquete.nodes.critic_pairs import COSTS, UNTOLD, PairRecord, pair_records
+from enquete.nodes.critic_graph import COSTS, UNTOLD, PairRecord, pair_records
 from enquete.nodes.planning import CRITIC
 from enquete.reports.analyses import Findings, compared_columns, find, read_results
 from enquete.reports.analyses import headlines as declared_headlines

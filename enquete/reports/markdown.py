@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from enquete.locale import decimals, percent, quoted, whole
 from enquete.state.asking import Language
-from enquete.state.visible_text import visible
+from enquete.state.untrusted_input import visible
 
 MISSING = "–"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$^&])")

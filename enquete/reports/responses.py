@@ -33,7 +33,7 @@ from enquete.respondents.neutral import control_items, control_scale
 from enquete.simulations.population import join
 from enquete.simulations.sources import one_line
 from enquete.state.asking import Arm, Block, Item, Language, Participant, ServedModel
-from enquete.state.visible_text import as_cell
+from enquete.state.untrusted_input import as_cell
 
 AnswerColumns = Mapping[str, Sequence[Any]]
 _ROW = ("arm", "session", "round", "turn", "participant", "scale_min", "scale_max")

@@ -28,7 +28,7 @@ from enquete.reports.markdown import readable
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.state.asking import Arm, Block, CallKey, Language, Participant
 from enquete.state.errors import LedgerError
-from enquete.state.regular_files import read_regular
+from enquete.state.untrusted_input import read_regular
 
 if TYPE_CHECKING:
     import pandas as pd

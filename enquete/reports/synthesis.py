@@ -14,14 +14,12 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
-from enquete.ledger.canonical import move_latest
 from enquete.ledger.connection import DatabaseError
-from enquete.ledger.folders import RECORD, write_atomically
+from enquete.ledger.folders import RECORD, move_latest, write_atomically
 from enquete.ledger.ledger import Failure
 from enquete.memory.graph import connect
-from enquete.memory.local import Delivery, LocalMemory, deliver
-from enquete.memory.recall import MemoryFault
-from enquete.nodes.provenance import as_file
+from enquete.memory.recall import Delivery, LocalMemory, MemoryFault, deliver
+from enquete.nodes.instrument_pins import as_file
 from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
@@ -41,9 +39,8 @@ from enquete.reports.responses import AskedItem, items, responses
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.views import Results
 from enquete.reports.writing import write_json
-from enquete.state.asking import RESPONDED, Language, Participant
+from enquete.state.asking import RESPONDED, Language, PagedPeople, Participant
 from enquete.state.errors import EnqueteError, LedgerError
-from enquete.state.people import PagedPeople
 
 # --- After a stop or the end of a run: its complete episodes go to the run's graph, if it has one --------------------
 # Nothing of it can fail a run. What became of it stands in memory.json in the run's folder: how many episodes the graph

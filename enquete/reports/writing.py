@@ -23,7 +23,7 @@ from enquete.ledger.folders import draft_of
 from enquete.locale import N_
 from enquete.reports.context import Files, jsonable, plain
 from enquete.reports.declarations import TableRows
-from enquete.state.visible_text import as_cell, visible
+from enquete.state.untrusted_input import as_cell, visible
 
 COLUMNS = (
     "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "round", "turn",

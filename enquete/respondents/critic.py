@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict
 from enquete.instruments.pack import read_yaml
 from enquete.locale import N_, tell
 from enquete.models.parsing import clean_text
-from enquete.respondents.planted import normal
-from enquete.respondents.quoting import fence
+from enquete.respondents.ground_truth import normal
+from enquete.respondents.roles import fence
 from enquete.state.asking import Language
 from enquete.state.interview_context import Prompt
 from enquete.state.request import Rubric

@@ -17,12 +17,12 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.ledger.ledger import Ledger
 from enquete.locale import N_, in_language, tell
-from enquete.models.metered import AlternateModels, MeteredModel
+from enquete.models.metered_model import AlternateModels, MeteredModel
 from enquete.models.parsing import compact, read_object
+from enquete.respondents.ground_truth import Key, pick, uniform
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.neutral import control_block, neutral_digest, nobody
 from enquete.respondents.person import UNPAID, HumanRespondent
-from enquete.respondents.planted import Key, pick, uniform
 from enquete.state.asking import (
     ATTEMPTS,
     Answer,
@@ -33,13 +33,13 @@ from enquete.state.asking import (
     CallKey,
     Item,
     Language,
+    PagedPeople,
     Participant,
     Reply,
     ServedModel,
 )
 from enquete.state.interview_context import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
 from enquete.state.methodology import gather
-from enquete.state.people import PagedPeople
 
 # --- How an arm shows a block, whom it asks, and as whom they answer: the one place where conditions of answering are
 # applied. Everything drawn is drawn by SHA-256 from the arm's seed, the agent and the block, so a resumed run, a

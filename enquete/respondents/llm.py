@@ -34,7 +34,7 @@ from enquete.respondents.questions import (
     reply_schema,
     written,
 )
-from enquete.respondents.quoting import data_of, fence
+from enquete.respondents.roles import data_of, fence
 from enquete.state.asking import ATTEMPTS, Answer, Block, CallKey, Item, Language, Participant, Reply, Status
 from enquete.state.interview_context import Metered, Prompt
 
@@ -178,7 +178,7 @@ def constraint_of(block: Block) -> Constraint | None:
 # --- How a block becomes a prompt ------------------------------------------------------------------------------------
 # Shared text first, persona next, memory, question last: the system message is byte-identical for an agent within a
 # methodology, arm and phase, and what was wrong with the last reply stands behind the questions, so that providers can
-# cache all that comes before. Persona, posts and other people's words are data: each stands in a fence (quoting.py).
+# cache all that comes before. Persona, posts and other people's words are data: each stands in a fence (roles.py).
 
 Problem = Literal["", "unreadable", "refused", "missing", "short", "constraint"]
 

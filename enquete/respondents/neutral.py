@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from enquete.instruments.pack import read_yaml
 from enquete.locale import in_language, tell
-from enquete.respondents.planted import answer_at, normal, persona_hash, uniform
+from enquete.respondents.ground_truth import answer_at, normal, persona_hash, uniform
 from enquete.simulations.digest import HEADINGS, NOTHING
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant, scale_item
 

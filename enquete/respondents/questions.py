@@ -21,7 +21,7 @@ from pydantic import JsonValue
 from enquete.locale import N_, in_language
 from enquete.models.parsing import looks_like_refusal, read_object
 from enquete.respondents.kinds import DECIMAL, PromptTexts, kind_of, object_schema, parse_number
-from enquete.respondents.quoting import fence
+from enquete.respondents.roles import fence
 from enquete.simulations.digest import unmarked
 from enquete.state.asking import Answer, Block, Item, Language
 from enquete.state.interview_context import Completion

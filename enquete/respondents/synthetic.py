@@ -15,10 +15,10 @@ from pydantic import JsonValue
 
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.pack import pack_on
+from enquete.respondents.ground_truth import Key, Occasional, answer_at, normal, persona_hash, type_of, uniform, voice
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.llm import interview
 from enquete.respondents.neutral import nobody
-from enquete.respondents.planted import Key, Occasional, answer_at, normal, persona_hash, type_of, uniform, voice
 from enquete.respondents.questions import names_of
 from enquete.state.asking import Answer, Block, Item, Language, Participant, Reply
 from enquete.state.interview_context import Metered

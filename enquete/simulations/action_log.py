@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from enquete.simulations.sources import clean
-from enquete.state.regular_files import open_regular, parse_json, require_regular
+from enquete.state.untrusted_input import open_regular, parse_json, require_regular
 
 # --- The simulator's action logs, streamed line by line: {twitter,reddit}/actions.jsonl.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from enquete.instruments.document import fold
+from enquete.instruments.text import fold
 from enquete.simulations.action_log import opened
 from enquete.simulations.sources import (
     Issue,

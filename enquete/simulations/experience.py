@@ -11,11 +11,11 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.instruments.document import fold
+from enquete.instruments.text import fold
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, database_path, is_action, log_path, opened
 from enquete.simulations.population import PlatformAccount, Population
 from enquete.simulations.sources import Issue, clean, clip, first, one_line, whole
-from enquete.state.regular_files import parse_json
+from enquete.state.untrusted_input import parse_json
 
 # --- Whose memory a row or line is. It is attributed only where index and name agree or the username proves it. Where
 # a shifted file makes the owner doubtful it is withheld and reported: no agent is given another one's experience.

@@ -14,7 +14,7 @@ from enquete.simulations.action_log import PLATFORMS, LogSummary, Platform, coun
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.sources import LINES, PARQUET, TABLE_FILE, TABLES, clean, clip, one_line, read_object, whole
 from enquete.state.errors import SimulationError, SimulationNotFound
-from enquete.state.regular_files import NO_WORKBOOK, WORKBOOKS
+from enquete.state.untrusted_input import NO_WORKBOOK, WORKBOOKS
 
 MARKS = (REDDIT, TWITTER, CONFIG)
 DATABASES = tuple(f"{platform}_simulation.db" for platform in PLATFORMS)

@@ -17,8 +17,7 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from enquete.state.errors import SimulationError
-from enquete.state.regular_files import open_regular, parse_json, read_regular, require_regular
-from enquete.state.visible_text import visible
+from enquete.state.untrusted_input import open_regular, parse_json, read_regular, require_regular, visible
 
 # --- Values of unknown origin as clean text, comparable names and whole numbers.
 

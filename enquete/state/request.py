@@ -1,18 +1,88 @@
-"""What may be asked for, once: the command line, HTTP bodies and MCP arguments are made of these fields."""
+"""What may be asked for, once: the command line, HTTP bodies and MCP arguments are made of these fields.
+
+The address of a PostgreSQL database that holds ledgers, and its password, which is written down nowhere.
+
+In which formats a run gives its data away, and how answers stand in them.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from enquete.state.asking import Arm, Spoken
-from enquete.state.complaints import of_argument
-from enquete.state.errors import SettingsError
-from enquete.state.store_address import StoreAddress
+from enquete.state.errors import SettingsError, of_argument
+
+# --- Formats of data -------------------------------------------------------------------------------------------------
+
+FileFormat = Literal["csv", "parquet", "sav", "xlsx"]
+FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+FigureFormat = Literal["svg", "png", "pdf"]
+Layout = Literal["both", "long", "wide"]
+"""A row an answer, a row an agent, or both."""
+BOM = "CSV with the mark by which Excel knows UTF-8"
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+
+# --- The address of a database ---------------------------------------------------------------------------------------
+
+VARIABLE = "ENQUETE_STORE"
+SCHEMES = ("postgresql", "postgres")
+SECRET = ("password", "sslpassword", "passfile")
+
+_with_password: dict[str, str] = {}
+
+
+def masked(url: str) -> str:
+    """A store's address as it may be shown and kept. Raises ValueError where it is none."""
+    try:
+        parts = urlsplit(url)
+        host, port, user = parts.hostname or "", parts.port, parts.username
+    except ValueError:
+        parts = None
+    if parts is None or parts.scheme not in SCHEMES or not parts.path.strip("/") or "\n" in url:
+        raise ValueError(
+            "an address like postgresql://user@host:5432/database is expected; the password is best kept in ~/.pgpass "
+            f"or PGPASSWORD, or the whole address in {VARIABLE}"
+        )
+    place = f"[{host}]" if ":" in host else host
+    known = urlencode([pair for pair in parse_qsl(parts.query) if pair[0].lower() not in SECRET])
+    at = f"{f'{user}@' if user else ''}{place}{f':{port}' if port else ''}"
+    return f"postgresql://{at}{parts.path}{f'?{known}' if known else ''}"
+
+
+def remember(url: str) -> str:
+    """Use this address, with its password, as long as this process lives. Gives it without."""
+    shown = masked(url)
+    if secret_of(url):
+        _with_password[shown] = url
+    return shown
+
+
+def secret_of(url: str) -> str:
+    parts = urlsplit(url)
+    return parts.password or next((value for name, value in parse_qsl(parts.query) if name == "password"), "")
+
+
+def with_credentials(shown: str) -> str:
+    """The address to connect with: as it was given to this process, else the environment's, else what libpq finds for
+    it (PGPASSWORD, ~/.pgpass)."""
+    if shown not in _with_password and (url := os.environ.get(VARIABLE, "")) and masked(url) == shown:
+        return url
+    return _with_password.get(shown, shown)
+
+
+StoreAddress = Annotated[str, AfterValidator(remember)]
+"""Validated, it has no password any more."""
+
+
+# --- What may be asked for -------------------------------------------------------------------------------------------
 
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32

@@ -1,23 +1,27 @@
 """Where what a user says about a run comes from, and what it resolves to.
 
 Arguments win over the environment, the environment over `.env`. `RunRequest` doubles as the Studio context.
+
+Words for a model that runs in the box: how it is asked for, and what a run's record keeps of it.
+
+LangSmith tracing, which nobody gets who did not ask for it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
+from langsmith.run_helpers import trace, tracing_context
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, Json, SecretStr, ValidationError
 
 from enquete.state.asking import AS_WRITTEN, Arm, Spoken
-from enquete.state.complaints import complaints
-from enquete.state.errors import SettingsError
-from enquete.state.local_weights import DEFAULT_CONTEXT, is_local
-from enquete.state.regular_files import Stamp, stamp_of
+from enquete.state.errors import SettingsError, complaints
 from enquete.state.request import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,
@@ -30,8 +34,67 @@ from enquete.state.request import (
     ModelLimits,
     Patience,
     RunRequest,
+    StoreAddress,
 )
-from enquete.state.store_address import StoreAddress
+from enquete.state.untrusted_input import Stamp, stamp_of
+
+T = TypeVar("T")
+
+
+def tracing_wanted() -> bool:
+    """Whether the user asked for tracing of Enquete itself."""
+    return os.environ.get("ENQUETE_TRACING", "").strip().lower() in {"1", "true", "yes", "on"}
+
+
+@contextlib.contextmanager
+def untraced() -> Iterator[None]:
+    """No LangSmith tracing inside, unless ENQUETE_TRACING=1: an inherited variable must not export personas.
+
+    LANGSMITH_TRACING or LANGCHAIN_TRACING_V2, set for some other program of the user's, would otherwise send every
+    prompt to a third party; langsmith asks its context before the environment. Put it around the start of a graph:
+    tasks and graphs started inside inherit it.
+    """
+    if tracing_wanted():
+        yield
+        return
+    with tracing_context(enabled=False):
+        yield
+
+
+async def traced(sending: Awaitable[tuple[T, bytes]], body: Mapping[str, Any]) -> tuple[T, bytes]:
+    """A request to a model as LangSmith shows one, where its own variables switch that on."""
+    model, inputs = body["model"], {"messages": body["messages"]}
+    async with trace(model, "llm", inputs=inputs, metadata={"ls_model_name": model}) as run:
+        response, content = await sending
+        with contextlib.suppress(ValueError, RecursionError):
+            told = json.loads(content)
+            run.end(outputs=told if isinstance(told, dict) else {"output": told})
+    return response, content
+
+
+# --- A model that runs in the box ------------------------------------------------------------------------------------
+
+LOCAL_MODEL = "local"
+LOCAL_URL = "http://local-model.invalid/v1"
+"""Its server in prices and caches, since its port is another one each time; a name that no real server can have."""
+
+DEFAULT_CONTEXT = 8192
+
+
+class Weights(BaseModel):
+    """A model file. `file`: "" for the one that comes as a package, wherever that is installed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    sha256: str
+    file: str = ""
+
+
+def is_local(model: str | None) -> bool:
+    """Whether a name asks for a local model: `local` or `local:PATH`."""
+    return model is not None and (model == LOCAL_MODEL or model.startswith(f"{LOCAL_MODEL}:"))
+
 
 DOTENV = Path(".env")
 KEYS = ("LLM_API_KEY", "OPENAI_API_KEY")
@@ -181,7 +244,7 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
 def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
     """One main arm unless arms are given. A run that names a model never falls back to the synthetic respondent.
 
-    Probes, placebo and replicates come in beside it: see nodes/arms.py.
+    Probes, placebo and replicates come in beside it: see nodes/run_choice.py.
     """
     if request.arms is not None:
         return _given_arms(request, request.arms)

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.graphs.registry import dotted_paths, methodologies
-from enquete.instruments.document import LANGUAGES
 from enquete.instruments.instrument import Instrument, Note
 from enquete.instruments.load import load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named, packs
 from enquete.instruments.review import ReviewFinding, review
 from enquete.instruments.source import read_source
-from enquete.instruments.text import texts_of
+from enquete.instruments.text import LANGUAGES, texts_of
 from enquete.locale import languages, tell
 from enquete.nodes.instrument_pins import ENDINGS, shelved
 from enquete.state.errors import InstrumentError, SettingsError

@@ -15,18 +15,15 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from enquete.graphs.registry import methodologies
 from enquete.ledger.drives import alone
 from enquete.ledger.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
-from enquete.ledger.forms import last_submitted, open_forms
 from enquete.ledger.ledger import Ledger
 from enquete.nodes.model_server import require_server_of
 from enquete.nodes.run_session import using
 from enquete.reports.run_reading import open_run
-from enquete.respondents.person import require_readable, submit
-from enquete.state.complaints import complaints
-from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
-from enquete.state.local_weights import is_local
+from enquete.respondents.person import last_submitted, open_forms, require_readable, submit
+from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError, complaints
 from enquete.state.methodology import BegunRun, Operation, RunSnapshot, StoppedRun, Worker
 from enquete.state.request import parse_request
-from enquete.state.settings import Environment
+from enquete.state.settings import Environment, is_local
 from enquete.study.background import awaited, run_in_thread
 from enquete.study.run import Run
 from enquete.study.start import Start, choose_start, drive, start_of_resume

@@ -19,20 +19,18 @@ from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget, Claim, rounded_up
 from enquete.ledger.drives import require_writable
+from enquete.ledger.entries import usage
 from enquete.ledger.folders import StoredRun, is_held, read_run
 from enquete.ledger.record import RunRecord
-from enquete.ledger.usage import usage
 from enquete.locale import languages
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import claims, closed, largest_call, planned, rounds_owed
 from enquete.nodes.run_session import spent_usd
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.state.asking import RESPONDED
-from enquete.state.data_formats import FORMATS, LAYOUTS, FileFormat, Layout
 from enquete.state.errors import SettingsError
-from enquete.state.local_weights import LOCAL_URL
-from enquete.state.request import DEFAULT_MAX_TOKENS
-from enquete.state.settings import Environment
+from enquete.state.request import DEFAULT_MAX_TOKENS, FORMATS, LAYOUTS, FileFormat, Layout
+from enquete.state.settings import LOCAL_URL, Environment
 
 if TYPE_CHECKING:
     import altair as alt

@@ -14,8 +14,8 @@ from enquete.nodes.run_list import UnreadableRun, own_folder, survey
 from enquete.simulations.locate import completion, is_simulation, locate
 from enquete.simulations.population import load_population
 from enquete.state.errors import RunNotFound
-from enquete.state.regular_files import FileCache
 from enquete.state.settings import root_of
+from enquete.state.untrusted_input import FileCache
 
 UNREADABLE = ("damaged", "newer")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.replicates import variance_components
+from enquete.analysis.probes import variance_components
 
 # Davies & Goldsmith 1972 (lme4: Dyestuff): yield of six batches, five preparations each
 DYESTUFF = """1545 1440 1440 1520 1580 1540 1555 1490 1560 1495 1595 1550 1605 1510 1560

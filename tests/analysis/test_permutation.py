@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.permutation import enumerable, n_relabellings, permutation_p
+from enquete.analysis.inference import enumerable, n_relabellings, permutation_p
 
 
 def test_lady_tasting_tea():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.replicates import fewest, judge_claim, sign
+from enquete.analysis.probes import fewest, judge_claim, sign
 
 CASES = 2000
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from enquete.analysis.permutation import SMALLEST_TAIL, tail_p
+from enquete.analysis.inference import SMALLEST_TAIL, tail_p
 
 
 def test_within_the_draws_it_is_their_share() -> None:

@@ -8,8 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from enquete.analysis.components import Matrix, principal_components, weighted
+from enquete.analysis.estimates import MOST_COMPARED
 from enquete.analysis.qmethod import places
-from enquete.analysis.sampling import MOST_COMPARED
 from enquete.analysis.typology import (
     LEAST_EXCESS,
     UNSTABLE,

@@ -19,7 +19,7 @@ from enquete.nodes import run_session
 from enquete.respondents.llm import call_key, compose
 from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
 from enquete.state.interview_context import Metered, Prompt
-from enquete.state.lazy_import import collect_seldom
+from enquete.state.methodology import collect_seldom
 from enquete.study.run import Run
 from tests.bench.loops import WARM, Clock, Work
 from tests.support import unwritten

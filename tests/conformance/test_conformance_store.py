@@ -21,7 +21,7 @@ from enquete.interfaces.web.answers import Key, requests_behind
 from enquete.interfaces.web.run_pages import people, person
 from enquete.ledger.folders import LEDGER
 from enquete.reports.run_reading import open_run
-from enquete.study.deletion import delete
+from enquete.study.runs import delete
 from tests.conformance.test_conformance import interview
 from tests.support import unwritten
 from tests.support.postgres import PASSWORD, Server

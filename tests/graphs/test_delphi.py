@@ -13,8 +13,7 @@ import pytest
 from scipy import stats
 
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
-from enquete.graphs.delphi.results import analyse, files, item_facts
-from enquete.graphs.delphi.tables import ASKS, PRESENTATION
+from enquete.graphs.delphi.results import ASKS, PRESENTATION, analyse, files, item_facts
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis, WholeResults

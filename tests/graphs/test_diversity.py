@@ -24,6 +24,7 @@ from enquete.analysis.qmethod import places
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.graphs.diversity.procedure import planted
 from enquete.graphs.diversity.results import (
+    PRESENTATION,
     alike,
     analyse,
     complete_sorts,
@@ -33,11 +34,10 @@ from enquete.graphs.diversity.results import (
     pqmethod_dat,
     sorts_csv,
 )
-from enquete.graphs.diversity.tables import PRESENTATION
 from enquete.graphs.roundtable.discussion import read_views
 from enquete.instruments.load import load_shipped
 from enquete.ledger.budget import Budget
-from enquete.models.metered import MeteredModel, Terms
+from enquete.models.metered_model import MeteredModel, Terms
 from enquete.reports import charts as pictured
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis, WholeResults

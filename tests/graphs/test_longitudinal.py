@@ -16,8 +16,7 @@ from scipy import stats
 from enquete.analysis.change import paired_by_item
 from enquete.analysis.inference import max_t
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.results import EVALUATION, analyse, files
-from enquete.graphs.longitudinal.tables import PRESENTATION
+from enquete.graphs.longitudinal.results import EVALUATION, PRESENTATION, analyse, files
 from enquete.instruments.load import load_shipped
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext

@@ -14,8 +14,7 @@ import pytest
 from scipy import stats
 
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.results import EVALUATION, analyse, item_facts
-from enquete.graphs.scenario.tables import PRESENTATION
+from enquete.graphs.scenario.results import EVALUATION, PRESENTATION, analyse, item_facts
 from enquete.instruments.load import load_shipped
 from enquete.reports.analyses import agent_columns
 from enquete.reports.charts import drawn

@@ -12,7 +12,7 @@ import pytest
 import enquete
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import ScenarioRating, themes_of
-from enquete.graphs.scenario.tables import PRESENTATION
+from enquete.graphs.scenario.results import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.analyses import read_results
 from enquete.state.asking import Answer, Arm, BlockKey, Language

@@ -13,7 +13,7 @@ from enquete.graphs.delphi.results import analyse
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
-from enquete.respondents.planted import persona_hash, type_of
+from enquete.respondents.ground_truth import persona_hash, type_of
 from enquete.state.asking import Block, BlockKey, Item, Option
 from tests.graphs.planted_people import population
 from tests.support.tables import rows

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from enquete.analysis.change import delta_matrix, paired_by_item
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import PERSON_SD, Keyed, LongitudinalTruth, planted
-from enquete.graphs.longitudinal.results import analyse
-from enquete.graphs.longitudinal.tables import PRESENTATION
+from enquete.graphs.longitudinal.results import PRESENTATION, analyse
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
-from enquete.respondents.planted import type_of
+from enquete.respondents.ground_truth import type_of
 from enquete.state.asking import Block, BlockKey, Item, Option, Participant
 from tests.graphs.planted_people import population
 from tests.support.tables import results

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.interfaces.web.runner import tasks_of
+from enquete.interfaces.web.handlers import tasks_of
 from enquete.state.errors import SettingsError
 from enquete.study.interviews import NotCompleted, on_completed, on_ready
 from tests.http.conftest import WAIT_S, serving, simulation

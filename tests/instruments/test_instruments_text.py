@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from enquete.instruments.document import reading
-from enquete.instruments.text import Part, Text, instrument_notices
+from enquete.instruments.text import Part, Text, instrument_notices, reading
 
 
 class Card(Part):

@@ -10,8 +10,7 @@ import pytest
 
 import enquete
 from enquete.ledger.folders import held
-from enquete.memory.local import LocalMemory
-from enquete.memory.recall import episodes
+from enquete.memory.recall import LocalMemory, episodes
 from tests.interfaces.conftest import Command
 from tests.support.studies import personas
 

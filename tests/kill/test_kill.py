@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from enquete.graphs.registry import methodologies
-from enquete.memory.local import LocalMemory
+from enquete.memory.recall import LocalMemory
 from tests.support import killing
 from tests.support.killing import Killer, Meddle, Study, Tally
 from tests.support.populations import mirofish_folder

@@ -14,14 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.ledger.carrying import carry
+from enquete.ledger.backup import carry
 from enquete.ledger.folders import LEDGER, make_run_folder
 from enquete.ledger.ledger import Failure, Ledger, Usage
 from enquete.ledger.queries import text_of
-from enquete.state.asking import Answer, BlockKey, CallKey, Participant
+from enquete.state.asking import FEW, Answer, BlockKey, CallKey, PagedPeople, Participant
 from enquete.state.interview_context import Completion
-from enquete.state.people import FEW, PagedPeople
-from enquete.state.store_address import remember
+from enquete.state.request import remember
 from tests.support.ledgers import block_key, call, counted, opened, prompt, with_ledger
 from tests.support.populations import participants
 from tests.support.studies import rows, spent

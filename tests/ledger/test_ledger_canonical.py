@@ -11,8 +11,7 @@ import pytest
 
 import enquete
 from enquete import Run
-from enquete.ledger.canonical import NAME, latest, mend_latest, move_latest, rebuilt
-from enquete.ledger.folders import LEDGER, RECORD, write_atomically
+from enquete.ledger.folders import LEDGER, NAME, RECORD, latest, mend_latest, move_latest, rebuilt, write_atomically
 from enquete.state.errors import LedgerError
 from tests.support.studies import personas
 from tests.support.unwritten import results_alone

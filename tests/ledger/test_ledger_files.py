@@ -15,7 +15,7 @@ from enquete.ledger.backup import fault
 from enquete.ledger.connection import connect
 from enquete.ledger.folders import read_run
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.versions import VERSION
+from enquete.ledger.tables import VERSION
 from enquete.ledger.writer import COUNTER
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.ledger.forms import close_form, file_form, form, open_forms, save_draft
+from enquete.respondents.person import close_form, file_form, form, open_forms, save_draft
 from enquete.state.asking import Block, Item
 from enquete.state.errors import LedgerError
 from tests.support.ledgers import block_key, opened

@@ -15,15 +15,15 @@ import pytest
 
 from enquete.ledger import postgres as module
 from enquete.ledger.backup import copy_of_store, restore
+from enquete.ledger.drives import store_of
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import LEDGER, drop_ledger, held, is_held, make_run_folder
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.location import store_of
 from enquete.ledger.postgres import PostgresConnection, RunLock, translated
 from enquete.state.asking import Answer
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.interview_context import Completion
-from enquete.state.store_address import masked, remember, with_credentials
+from enquete.state.request import masked, remember, with_credentials
 from tests.support.ledgers import block_key, call, opened, prompt, with_ledger
 from tests.support.postgres import PASSWORD, Server
 

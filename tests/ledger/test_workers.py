@@ -14,7 +14,7 @@ from enquete.ledger.backup import BackupCopies, copies, writes_in
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import LEDGER, drop_ledger, make_run_folder
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.shared_budget import SharedBudget
+from enquete.ledger.shared_limits import SharedBudget
 from enquete.ledger.workers import (
     Evicted,
     addresses,
@@ -29,7 +29,7 @@ from enquete.ledger.workers import (
     take_turns,
 )
 from enquete.state.interview_context import Completion
-from enquete.state.store_address import remember
+from enquete.state.request import remember
 from tests.support.begun import begin_run
 from tests.support.ledgers import RUN, call, opened, prompt
 from tests.support.postgres import Server

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.interfaces.mcp.results import (
+from enquete.interfaces.mcp.shapes import MOST_CHARS
+from enquete.interfaces.mcp.tools import (
     ENTRY_CHARS,
     PAGE_CHARS,
     NoSuchPart,
@@ -20,7 +21,6 @@ from enquete.interfaces.mcp.results import (
     require_section,
     text_pages,
 )
-from enquete.interfaces.mcp.shapes import MOST_CHARS
 
 SCALARS = st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=20)
 FINDINGS = st.recursive(

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.memory.local import LocalMemory
-from enquete.memory.recall import MemoryRecord, Preference, episodes, search, standings
+from enquete.memory.recall import LocalMemory, MemoryRecord, Preference, episodes, search, standings
 from tests.support.episodes import write_episodes
 
 

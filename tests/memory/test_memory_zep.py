@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.memory.local import LocalMemory, deliver
-from enquete.memory.recall import Graph, MemoryFault, MemoryRecord
+from enquete.memory.recall import Graph, LocalMemory, MemoryFault, MemoryRecord, deliver
 from enquete.memory.zep import PAGE, Waiting, ZepCloudGraph, ZepSessions, seconds
 from tests.support.episodes import write_episodes
 from tests.support.zep_server import AT, KEY, MANY, ZepServer, edge, node

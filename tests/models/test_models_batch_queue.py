@@ -14,7 +14,7 @@ from enquete.ledger.batch_jobs import name_of, sweep_unordered, waited_for
 from enquete.ledger.budget import Budget
 from enquete.ledger.ledger import Ledger
 from enquete.models.batches import BatchQueue
-from enquete.models.metered import MeteredModel, Terms
+from enquete.models.metered_model import MeteredModel, Terms
 from enquete.models.transport import Transport
 from enquete.nodes.model_server import LIMITER
 from enquete.nodes.run_session import adopt

@@ -18,7 +18,7 @@ import enquete
 from enquete.models.http_client import WITHIN_S, Absence, absence
 from enquete.models.local_model import LocalModel
 from enquete.state.errors import ModelRejected, ModelUnavailable
-from enquete.state.local_weights import Weights
+from enquete.state.settings import Weights
 from tests.support.model_server import ModelServer
 from tests.support.raw_server import RawServer, reply
 from tests.support.studies import personas

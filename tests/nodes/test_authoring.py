@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from enquete.nodes.draft_author import Pair, ThemeOut, comes_back, speaking_of, text_faults, theme_faults
 from enquete.nodes.material import Slot
 from enquete.simulations.discourse import DiscourseTheme, Post
+from enquete.study.drafts import Pair, ThemeOut, comes_back, speaking_of, text_faults, theme_faults
 
 BACK = {
     "Without cars more people come into the shops.": "More people come into the shops without cars.",

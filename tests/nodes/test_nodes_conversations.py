@@ -13,7 +13,7 @@ import pytest
 
 from enquete.ledger.budget import Budget
 from enquete.ledger.ledger import Ledger
-from enquete.models.metered import MeteredModel, Terms
+from enquete.models.metered_model import MeteredModel, Terms
 from enquete.nodes.conversations import Conversation, Conversations
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.roles import RULE

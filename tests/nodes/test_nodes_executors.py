@@ -185,8 +185,7 @@ def test_requests_a_minute_and_in_flight_are_those_of_all_workers_together(
 @pytest.mark.usefixtures("nobody_here")
 def test_a_pause_is_heard_by_every_worker(server: ModelServer, people: Path, dask: str, tmp_path: Path) -> None:
     from enquete.state.request import parse_request
-    from enquete.study.driver import Driver
-    from enquete.study.start import choose_start
+    from enquete.study.start import Driver, choose_start
 
     start = choose_start(parse_request(sim=str(people), **asked(server, tmp_path, executor=dask)))
 

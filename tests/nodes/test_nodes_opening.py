@@ -11,8 +11,7 @@ import pytest
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.pack import pack_named
-from enquete.ledger.canonical import move_latest
-from enquete.ledger.folders import LEDGER, read_record, read_run
+from enquete.ledger.folders import LEDGER, move_latest, read_record, read_run
 from enquete.ledger.ledger import Ledger
 from enquete.nodes.run_choice import RunChoice, begin, choose_run
 from enquete.nodes.run_list import survey

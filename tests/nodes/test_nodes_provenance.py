@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import enquete
-from enquete.nodes.provenance import PACKAGES, as_file, revision, versions
+from enquete.nodes.instrument_pins import PACKAGES, as_file, revision, versions
 from enquete.reports.run_reading import open_run
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from enquete.nodes.run_session import using
-from enquete.nodes.shards import RoundProgress, run_shard
+from enquete.nodes.worker import RoundProgress, run_shard
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import LedgerError
 from enquete.state.settings import Machine

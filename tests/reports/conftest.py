@@ -17,8 +17,8 @@ from enquete.graphs.registry import dotted_paths
 from enquete.nodes.planning import planned
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
-from enquete.nodes.shards import conduct_unit
 from enquete.nodes.waves import open_t1
+from enquete.nodes.worker import conduct_unit
 from enquete.reports.analyses import find
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run

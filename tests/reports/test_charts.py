@@ -13,7 +13,7 @@ import altair as alt
 import pandas as pd
 import pytest
 
-from enquete.graphs.delphi.tables import PRESENTATION as DELPHI
+from enquete.graphs.delphi.results import PRESENTATION as DELPHI
 from enquete.locale import percent
 from enquete.reports.charts import (
     DIVERGING,

@@ -22,7 +22,7 @@ from enquete.analysis.diagnostics import (
     Standing,
     Threshold,
 )
-from enquete.graphs.roundtable import movement
+from enquete.graphs.roundtable import results
 from tests.reports.bibliography import bibliography, cited, readable
 from tests.support.people import (
     BETWEEN,
@@ -127,7 +127,7 @@ def calibration() -> str:
 
 
 def test_every_source_is_cited_and_every_citation_has_one() -> None:
-    texts = [CALIBRATED, str(movement.__doc__), *(rule.source for rule in THRESHOLDS.values())]
+    texts = [CALIBRATED, str(results.__doc__), *(rule.source for rule in THRESHOLDS.values())]
     assert {one.short for text in texts for one in cited(text)} == {one.short for one in bibliography().values()}
 
 

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.diagnostics import Diagnostic, Overall
-from enquete.analysis.replicates import judge_claim
-from enquete.graphs.delphi.tables import PRESENTATION as DELPHI
+from enquete.analysis.probes import judge_claim
+from enquete.graphs.delphi.results import PRESENTATION as DELPHI
 from enquete.graphs.registry import dotted_paths
 from enquete.reports.charts import Picture, drawn
 from enquete.reports.evaluation import Headline, evaluations

@@ -33,8 +33,19 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.file_formats import FORMATS, WRITERS, SavWriter, XlsxWriter, write_package
-from enquete.reports.files import DataFile, Variable, declared_files, markdown, plain_name, wide_files
+from enquete.reports.files import (
+    FORMATS,
+    WRITERS,
+    DataFile,
+    SavWriter,
+    Variable,
+    XlsxWriter,
+    declared_files,
+    markdown,
+    plain_name,
+    wide_files,
+    write_package,
+)
 from enquete.reports.responses import AskedItem
 from enquete.reports.views import Names, Results
 from enquete.state.errors import InputError

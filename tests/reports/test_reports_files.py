@@ -16,7 +16,7 @@ from pydantic_core import to_json
 from enquete.reports.context import jsonable
 from enquete.reports.declarations import TableRows
 from enquete.reports.writing import replacing, write_csv, write_json, write_jsonl
-from enquete.state.visible_text import visible
+from enquete.state.untrusted_input import visible
 
 json_like = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

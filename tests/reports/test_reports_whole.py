@@ -23,7 +23,7 @@ from enquete.reports.accounts import STATUSES, limitations
 from enquete.reports.exports import shortened
 from enquete.reports.health import Health
 from enquete.reports.health_checks import HealthCheck
-from enquete.reports.page import Embedded, page
+from enquete.reports.report import Embedded, page
 from enquete.reports.responses import labels_of
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import load_summary

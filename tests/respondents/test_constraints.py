@@ -10,7 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from enquete.ledger.budget import Budget
-from enquete.models.metered import MeteredModel, Terms
+from enquete.models.metered_model import MeteredModel, Terms
 from enquete.respondents.llm import Distinct, ForcedGrid, LLMRespondent, constraint_of
 from enquete.state.asking import ATTEMPTS, MORE_ATTEMPTS, Block, BlockKey, Item, Option, Reply
 from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened

@@ -12,9 +12,9 @@ import pytest
 
 from enquete.analysis import probes
 from enquete.analysis.answers import Answers, read_answers
+from enquete.respondents.ground_truth import answer_at, normal, persona_hash
 from enquete.respondents.ledger_context import answering, present
 from enquete.respondents.neutral import control_answers, control_block, control_scale, neutral
-from enquete.respondents.planted import answer_at, normal, persona_hash
 from enquete.respondents.questions import names_of, read_reply
 from enquete.respondents.synthetic import SOUND, VARIES, Noise, SyntheticRespondent, varied
 from enquete.state.asking import Answer, Arm, Block, BlockKey, Item, Language, Option, Participant

@@ -16,9 +16,9 @@ from enquete.nodes.run_session import using
 from enquete.reports.files import descriptor, markdown
 from enquete.reports.responses import items, responses
 from enquete.reports.run_reading import open_run
+from enquete.respondents.ground_truth import answer_at
 from enquete.respondents.kinds import KINDS, kind_of, require_answerable, worded
 from enquete.respondents.llm import compose
-from enquete.respondents.planted import answer_at
 from enquete.respondents.questions import names_of, read_answer, reply_schema
 from enquete.state.asking import Block, BlockKey, Item, Option
 from enquete.state.methodology import Steps

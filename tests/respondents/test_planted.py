@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, uniform
+from enquete.respondents.ground_truth import answer_at, normal, persona_hash, pick, sample, uniform
 from enquete.state.asking import Item, Option, Participant
 
 

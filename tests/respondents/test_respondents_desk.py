@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from enquete.ledger.budget import Budget
 from enquete.ledger.ledger import Ledger
 from enquete.models.chat_completions import ModelResponse
-from enquete.models.metered import MeteredModel, Terms
+from enquete.models.metered_model import MeteredModel, Terms
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
 from enquete.state.asking import Answer, Arm, Block, Item, Language, Option, Reply

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.ledger.budget import Budget
-from enquete.models.metered import MeteredModel, Terms
+from enquete.models.metered_model import MeteredModel, Terms
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.questions import (
     explain_grid,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from enquete.ledger.budget import Budget
 from enquete.ledger.ledger import Ledger
-from enquete.models.metered import MeteredModel, Terms, input_bound
+from enquete.models.metered_model import MeteredModel, Terms, input_bound
 from enquete.respondents.kinds import worded
 from enquete.respondents.llm import LLMRespondent, compose
 from enquete.state.asking import ATTEMPTS, Block, BlockKey, Item, Option, Reply

@@ -19,14 +19,14 @@ from pydantic import SecretStr
 from enquete.ledger.budget import Budget
 from enquete.locale import in_language, tell
 from enquete.models.chat_completions import ResponseFormat, format_field, messages
-from enquete.models.metered import MeteredModel, Terms
+from enquete.models.metered_model import MeteredModel, Terms
 from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
 from enquete.respondents.kinds import worded
 from enquete.respondents.ledger_context import AGAIN, INTERVIEWER
 from enquete.respondents.llm import LLMRespondent, Problem, compose, system_prompt
 from enquete.respondents.questions import names_of, reply_schema
-from enquete.respondents.quoting import fence
+from enquete.respondents.roles import fence
 from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant
 from tests.support.ledgers import RUN, opened
 from tests.support.model_server import ModelServer

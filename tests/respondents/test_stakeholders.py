@@ -1,7 +1,7 @@
 import pytest
 
 from enquete.instruments.pack import NEUTRAL, pack_named
-from enquete.respondents.planted import type_of, voice
+from enquete.respondents.ground_truth import type_of, voice
 from enquete.state.asking import Participant
 
 FISHERIES = pack_named("fisheries")

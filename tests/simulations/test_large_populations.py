@@ -17,8 +17,8 @@ from enquete.nodes.run_choice import chosen
 from enquete.simulations import population as populations
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, among, load_population, population_hash
+from enquete.state.asking import FEW, PAGE, PagedPeople
 from enquete.state.errors import SettingsError, SimulationError, SimulationNotFound
-from enquete.state.people import FEW, PAGE, PagedPeople
 from enquete.state.request import RunRequest
 from tests.support.measured import measured
 

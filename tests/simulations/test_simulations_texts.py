@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.instruments.document import fold
+from enquete.instruments.text import fold
 from enquete.simulations.sources import clean, clip, one_line, whole
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.state.regular_files import open_regular, parse_json, read_regular, require_regular
+from enquete.state.untrusted_input import open_regular, parse_json, read_regular, require_regular
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from enquete.state.visible_text import visible
+from enquete.state.untrusted_input import visible
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import enquete
 from enquete.ledger import ledger
 from enquete.nodes import run_choice
 from enquete.simulations import population
-from enquete.state.people import PagedPeople
+from enquete.state.asking import PagedPeople
 from tests.support.studies import run_folder, stored_answers
 from tests.support.unwritten import interview
 

@@ -19,7 +19,7 @@ from enquete.models.transport import Transport
 from enquete.state.asking import Status
 from enquete.state.errors import ModelUnavailable, SettingsError
 from enquete.state.interview_context import Prompt
-from enquete.state.local_weights import Weights
+from enquete.state.settings import Weights
 from tests.support.studies import personas, rows, stored_answers
 from tests.support.unwritten import interview
 

@@ -10,7 +10,7 @@ import pytest
 
 import enquete
 from enquete.instruments.pack import pack_named
-from enquete.ledger.canonical import latest
+from enquete.ledger.folders import latest
 from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
 from tests.support import unwritten
 from tests.support.model_server import ModelServer

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import enquete
-from enquete.memory.local import LocalMemory
-from enquete.nodes.critic_pairs import PairRecord
+from enquete.memory.recall import LocalMemory
+from enquete.nodes.critic_graph import PairRecord
 from enquete.state.errors import SettingsError
 from enquete.study.run import Run
 from tests.support.model_server import ModelServer

@@ -20,11 +20,10 @@ import pytest
 import enquete
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli.app import run as command
-from enquete.ledger.canonical import latest
+from enquete.ledger.folders import latest
 from enquete.ledger.ledger import Ledger
 from enquete.locale import tell
-from enquete.memory.local import LocalMemory
-from enquete.memory.recall import Preference, complete
+from enquete.memory.recall import LocalMemory, Preference, complete
 from enquete.reports.accounts import citations, citations_section
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import MemoryFault, SettingsError

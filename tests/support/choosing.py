@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.evaluation import Evaluation
-from enquete.respondents.planted import answer_at, uniform
+from enquete.respondents.ground_truth import answer_at, uniform
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Truth

@@ -9,8 +9,8 @@ from typing import Any
 
 from enquete import Run
 from enquete.ledger.folders import LEDGER
-from enquete.ledger.forms import close_form, open_forms, save_draft
 from enquete.ledger.ledger import Ledger
+from enquete.respondents.person import close_form, open_forms, save_draft
 from enquete.state.asking import Item
 from tests.support.unwritten import resume
 

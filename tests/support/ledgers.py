@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from enquete.ledger.drives import is_remote
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.location import is_remote
 from enquete.models.chat_completions import ModelResponse
 from enquete.state.asking import BlockKey, CallKey
 from enquete.state.errors import ModelError

@@ -32,8 +32,7 @@ from enquete.nodes.conversations import (
     transcript,
     turn_block,
 )
-from enquete.respondents.quoting import fence
-from enquete.respondents.roles import Role
+from enquete.respondents.roles import Role, fence
 from enquete.state.asking import Answer, Block, Item, Language, Outcome, Participant
 from enquete.state.interview_context import InterviewContext
 

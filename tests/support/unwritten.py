@@ -11,14 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from enquete.ledger.canonical import move_latest
+from enquete.ledger.folders import move_latest
 from enquete.nodes.run_session import Progress, RunSession
 from enquete.nodes.study_graph import Closed
 from enquete.state.request import parse_request
 from enquete.study.background import wait
-from enquete.study.driver import Driver
 from enquete.study.run import Run
-from enquete.study.start import Start, choose_start, drive, start_of_resume
+from enquete.study.start import Driver, Start, choose_start, drive, start_of_resume
 
 EMPTY = '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from enquete.interfaces.web.answers import COLUMNS, NUMBERS, AnswerTable, Key, Where, as_written, marked, phrases
-from enquete.interfaces.web.report_tabs import named, others, untitled, with_links
-from enquete.state.regular_files import FileCache
+from enquete.interfaces.web.run_pages import named, others, untitled, with_links
+from enquete.state.untrusted_input import FileCache
 
 REPORT = "# T\n\nfirst\n\n## A \\| B\n\n- said so\n\n## C\n\nlast"
 

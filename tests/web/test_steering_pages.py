@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.web.study_form import request_of
+from enquete.interfaces.web.pages import request_of
 from enquete.ledger.folders import held
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import DATA

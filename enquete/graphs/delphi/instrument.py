@@ -9,11 +9,10 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, model_validator
 
 from enquete.analysis.stopping import Limits
-from enquete.instruments.document import Line, identifier, not_empty, suggestion, wrong
 from enquete.instruments.instrument import Draft, Instrument
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
-from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
+from enquete.instruments.text import LANGUAGE_NAMES, Line, Part, Text, identifier, not_empty, suggestion, wrong
 from enquete.nodes.material import Material, Slot, head
 from enquete.state.asking import Item, Language, scale_item
 

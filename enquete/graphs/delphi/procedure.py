@@ -21,7 +21,17 @@ from enquete.instruments.pack import NEUTRAL, Data, Lines, Pack, Words, pack_nam
 from enquete.instruments.text import Text
 from enquete.locale import N_, tell
 from enquete.nodes.rounds import feedback_line, summary
-from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, side, type_of, uniform, voice
+from enquete.respondents.ground_truth import (
+    answer_at,
+    normal,
+    persona_hash,
+    pick,
+    sample,
+    side,
+    type_of,
+    uniform,
+    voice,
+)
 from enquete.respondents.rule_coder import Statement, ThemeBrief
 from enquete.respondents.themes import MOST_STATEMENTS, assign_themes, code_themes
 from enquete.state.asking import ATTEMPTS, Answer, Block, Item, Language, Participant

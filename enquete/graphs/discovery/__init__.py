@@ -48,7 +48,7 @@ def _persons() -> PersonInterviews:
 
 
 def _unit() -> Any:
-    from enquete.graphs.discovery.loop import interview_graph
+    from enquete.graphs.discovery.procedure import interview_graph
 
     return interview_graph
 

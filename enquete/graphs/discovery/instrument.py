@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from enquete.instruments.document import Line
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.text import Text
+from enquete.instruments.text import Line, Text
 from enquete.nodes.material import Material, Slot, begins, identifier, pair
 from enquete.simulations.discourse import DiscourseTheme
 from enquete.state.asking import Spoken

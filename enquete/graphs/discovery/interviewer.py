@@ -15,8 +15,7 @@ from enquete.analysis.vocabulary import STOP_WORDS
 from enquete.graphs.discovery.record import Contradiction, Path, ReadingProblem, as_said, reply_schema
 from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
 from enquete.locale import N_, in_language
-from enquete.respondents.quoting import fence, normal
-from enquete.respondents.roles import Role
+from enquete.respondents.roles import Role, fence, normal
 from enquete.state.asking import Language
 
 MOST_WORDS = 60

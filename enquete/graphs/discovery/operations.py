@@ -16,13 +16,13 @@ from enquete.graphs.discovery.schema import LAYER, DiscoverySchema, given_schema
 from enquete.instruments.load import shipped
 from enquete.ledger.folders import write_atomically
 from enquete.locale import N_
-from enquete.nodes.named_records import NamedRecords
+from enquete.nodes.run_list import NamedRecords
 from enquete.respondents.person import hand_in
 from enquete.state.asking import Language
 from enquete.state.errors import InputError, InstrumentError
 from enquete.state.methodology import Operation, PersonInterviews, Port, StoppedRun
 from enquete.state.request import CHOSEN_ID, ModelName, Prose
-from enquete.state.visible_text import authorship
+from enquete.state.untrusted_input import authorship
 
 FOLDER, RESPONDENT = "projects", "respondent.json"
 

@@ -21,9 +21,9 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from enquete.graphs.discovery.originals import is_quantity, stripped
 from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode, SchemaField
-from enquete.instruments.document import shown, suggestion
 from enquete.instruments.expressions import there
-from enquete.respondents.quoting import normal, stands_in
+from enquete.instruments.text import shown, suggestion
+from enquete.respondents.roles import normal, stands_in
 
 Record = dict[str, Any]
 Nodes = Mapping[str, FieldNode]

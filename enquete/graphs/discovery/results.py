@@ -38,8 +38,7 @@ from enquete.reports.declarations import Analysis, Row, WholeResults, compared, 
 from enquete.reports.evaluation import Evaluation, Talk, dialogue, lines_of, of_turn
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
-from enquete.respondents.quoting import normal
-from enquete.respondents.roles import RULE, RULE_AT_MOST
+from enquete.respondents.roles import RULE, RULE_AT_MOST, normal
 from enquete.state.asking import Language
 
 TYPES = {

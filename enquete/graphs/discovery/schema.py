@@ -39,14 +39,13 @@ from pydantic import (
 )
 
 from enquete.graphs.discovery.originals import ENDINGS, message_of, translated
-from enquete.instruments.document import Line, current, not_empty, suggestion, wrong
 from enquete.instruments.expressions import MOST, Expression, ExpressionError, expression
 from enquete.instruments.load import LayerFile, load_layer, validate_instrument
 from enquete.instruments.source import MOST_BYTES, SourceFile, read_source
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import Line, Part, Text, current, not_empty, suggestion, wrong
 from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError
-from enquete.state.regular_files import read_regular
+from enquete.state.untrusted_input import read_regular
 
 Type = Literal["choice", "choices", "text", "texts", "number", "quantity", "boolean", "row", "rows", "object", "list"]
 """quantity: a figure or words for one, with a unit, as they were said; row: texts whose places matter, some empty;

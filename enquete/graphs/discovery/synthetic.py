@@ -18,8 +18,8 @@ from enquete.graphs.discovery.interview import DiscoverySettings
 from enquete.graphs.discovery.record import Nodes, Path, Record, as_said, values
 from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
 from enquete.instruments.pack import NEUTRAL, Data, Lines, pack_named
-from enquete.respondents.planted import persona_hash, pick, sample, uniform
-from enquete.respondents.quoting import normal
+from enquete.respondents.ground_truth import persona_hash, pick, sample, uniform
+from enquete.respondents.roles import normal
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 from enquete.state.methodology import Truth
 

@@ -20,11 +20,10 @@ from pydantic import (
     model_validator,
 )
 
-from enquete.instruments.document import LANGUAGES, Line, current, identifier, shown, wrong
 from enquete.instruments.instrument import Draft, Instrument
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, on_scale
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import LANGUAGES, Line, Part, Text, current, identifier, shown, wrong
 from enquete.locale import N_
 from enquete.nodes.material import Material, Slot, head, pair
 from enquete.simulations.sources import one_line

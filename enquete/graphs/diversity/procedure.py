@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue
 
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.instruments.pack import Data, Pack, pack_on
-from enquete.respondents.planted import answer_at, normal, persona_hash, side, type_of, uniform
+from enquete.respondents.ground_truth import answer_at, normal, persona_hash, side, type_of, uniform
 from enquete.respondents.questions import Grid, grid_of
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 from enquete.state.interview_context import InterviewContext

@@ -48,7 +48,7 @@ def _persons() -> PersonInterviews:
 
 
 def _unit() -> Any:
-    from enquete.graphs.laddering.turn import turn_graph
+    from enquete.graphs.laddering.procedure import turn_graph
 
     return turn_graph
 

@@ -20,7 +20,7 @@ from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import Place, PooledConcept, numbered, pool, without_opposites
 from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.respondents import rule_coder as rules
-from enquete.respondents.quoting import normal
+from enquete.respondents.roles import normal
 from enquete.respondents.themes import Work, agreement, assign_themes, code_themes
 from enquete.state.asking import Language
 from enquete.state.interview_context import REHEARSAL, InterviewContext, InterviewerTask

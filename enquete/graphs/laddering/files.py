@@ -36,13 +36,12 @@ from enquete.reports.context import Files
 from enquete.reports.declarations import Row, WholeResults
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files
-from enquete.respondents.quoting import normal
+from enquete.respondents.roles import normal
 from enquete.simulations.locate import by_id, is_plain
 from enquete.state.errors import InputError, InstrumentError
 from enquete.state.methodology import Operation, Port
-from enquete.state.regular_files import read_regular
 from enquete.state.request import RUN_ID
-from enquete.state.visible_text import as_cell, authorship
+from enquete.state.untrusted_input import as_cell, authorship, read_regular
 
 Rows = Iterable[Row]
 POOLED = ("concepts", "implications", "types", "relations")

@@ -13,7 +13,7 @@ from enquete.graphs.laddering.questions import QuestionChoice, Reason, Use
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.signals import Depth, Past, Readings, States, Value, after_answer, after_choice
 from enquete.nodes.conversations import Asked, Conversation, Turn, stored_turns, transcript, turn_block
-from enquete.respondents.quoting import normal
+from enquete.respondents.roles import normal
 from enquete.state.asking import Block
 from enquete.state.interview_context import InterviewContext
 

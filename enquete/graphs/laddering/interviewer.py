@@ -31,8 +31,7 @@ from enquete.graphs.laddering.questions import WordedQuestion, WordingInput, ask
 from enquete.graphs.laddering.settings import Concept, InterviewMethod, most_words
 from enquete.graphs.laddering.signals import RATINGS, SURFACE_BELOW, AnswerRating, Readings, propositions, word_count
 from enquete.locale import N_, in_language
-from enquete.respondents.quoting import fence, normal
-from enquete.respondents.roles import Role
+from enquete.respondents.roles import Role, fence, normal
 from enquete.state.asking import Language
 
 LAST_TURNS = 6  # of the transcript that the interviewer sees

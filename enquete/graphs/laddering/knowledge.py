@@ -17,10 +17,9 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from enquete.analysis.vocabulary import opposed
-from enquete.instruments.document import Line, identifier, not_empty, reference, wrong
 from enquete.instruments.load import LayerFile
-from enquete.instruments.text import Part, Text
-from enquete.respondents.quoting import normal
+from enquete.instruments.text import Line, Part, Text, identifier, not_empty, reference, wrong
+from enquete.respondents.roles import normal
 from enquete.state.asking import Language
 
 TypeId = Annotated[Line, AfterValidator(identifier("node type"))]

@@ -28,8 +28,7 @@ from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.nodes.conversations import utterance_id
 from enquete.reports.declarations import Row
 from enquete.reports.findings import FEWEST
-from enquete.respondents.quoting import normal
-from enquete.respondents.roles import RULE
+from enquete.respondents.roles import RULE, normal
 from enquete.respondents.rule_coder import features, tree_of
 from enquete.state.asking import Language
 

@@ -26,14 +26,14 @@ from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import STOPS
 from enquete.ledger.folders import NeverStarted, write_atomically
 from enquete.locale import N_, tell
-from enquete.nodes.named_records import NamedRecords
+from enquete.nodes.run_list import NamedRecords
 from enquete.respondents.person import hand_in
 from enquete.respondents.roles import RULE
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PersonInterviews, Port, RunSnapshot
 from enquete.state.request import CHOSEN_ID, ModelName, Prose, TokenCap
-from enquete.state.visible_text import authorship
+from enquete.state.untrusted_input import authorship
 
 FOLDER, FILE, PERSON = INTERVIEWS, "interview.json", "person.json"
 LISTED = 100

@@ -40,8 +40,8 @@ from enquete.graphs.laddering.settings import (
 )
 from enquete.graphs.laddering.signals import SIGNALS, Detected, Past, States, Value, Values, in_a_row, split_key
 from enquete.instruments.text import Text
-from enquete.respondents.planted import pick, uniform
-from enquete.respondents.quoting import normal
+from enquete.respondents.ground_truth import pick, uniform
+from enquete.respondents.roles import normal
 from enquete.state.asking import Language
 
 CLOSING_FROM = 5  # turns an interview must have for a closing question: of fewer it would take too large a share

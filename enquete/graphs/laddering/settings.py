@@ -31,10 +31,21 @@ from enquete.graphs.laddering.signals import checked_key
 from enquete.graphs.laddering.translation import KeyFate, is_concept, is_methodology
 from enquete.graphs.laddering.translation import concept as concept_of
 from enquete.graphs.laddering.translation import methodology as methodology_of
-from enquete.instruments.document import LANGUAGES, Line, current, identifier, not_empty, reference, suggestion, wrong
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import LayerFile, load_layer, load_shipped, require_language, shipped
-from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
+from enquete.instruments.text import (
+    LANGUAGE_NAMES,
+    LANGUAGES,
+    Line,
+    Part,
+    Text,
+    current,
+    identifier,
+    not_empty,
+    reference,
+    suggestion,
+    wrong,
+)
 from enquete.nodes.material import Material, begins, counted, pair, quoted
 from enquete.nodes.material import identifier as theme_id
 from enquete.respondents.person import persons_named

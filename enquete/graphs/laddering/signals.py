@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.graphs.laddering.knowledge import Coverage, KnowledgeGraph, Ontology, complete_share
-from enquete.instruments.document import suggestion, wrong
+from enquete.instruments.text import suggestion, wrong
 from enquete.state.asking import Language
 
 Value = bool | str | float | int

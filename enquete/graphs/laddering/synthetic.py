@@ -19,7 +19,7 @@ from typing import NamedTuple
 from enquete.graphs.laddering.settings import Concept, LadderingInstrument, LadderingSettings
 from enquete.instruments.pack import Data, Pack, Words, pack_on, read_yaml
 from enquete.instruments.text import Text
-from enquete.respondents.planted import persona_hash, pick, sample, type_of, uniform, voice
+from enquete.respondents.ground_truth import persona_hash, pick, sample, type_of, uniform, voice
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 from enquete.state.methodology import Truth
 

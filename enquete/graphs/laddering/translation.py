@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from enquete.graphs.laddering.signals import SIGNALS, checked_key
-from enquete.instruments.document import wrong
+from enquete.instruments.text import wrong
 
 if TYPE_CHECKING:
     from enquete.graphs.laddering.settings import InterviewMethod

@@ -7,11 +7,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, StrictBool, ValidationInfo, field_validator
 
-from enquete.instruments.document import Line, identifier, not_empty, reference
 from enquete.instruments.instrument import Draft, Instrument, in_every_language, slug, spelled
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import Line, Part, Text, identifier, not_empty, reference
 from enquete.nodes.material import Material, Slot, head, pair
 from enquete.nodes.material import identifier as theme_identifier
 from enquete.simulations.discourse import DiscourseTheme

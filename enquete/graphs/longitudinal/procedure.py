@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.pack import NEUTRAL, Data, ForAndAgainst, Lines, Pack, pack_named, pack_on
 from enquete.instruments.text import Text
-from enquete.respondents.planted import answer_at, normal, persona_hash, pick, spread, type_of, uniform, voice
+from enquete.respondents.ground_truth import answer_at, normal, persona_hash, pick, spread, type_of, uniform, voice
 from enquete.simulations.digest import MARKED
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 from enquete.state.interview_context import InterviewContext

@@ -22,9 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from enquete.analysis.preference import win_rate
 from enquete.ledger.folders import write_atomically
 from enquete.locale import N_
-from enquete.nodes.critic_pairs import MatchingBuffer, Side, Winner, winner_of
+from enquete.nodes.critic_graph import MatchingBuffer, Side, Winner, winner_of
 from enquete.nodes.model_server import opened
-from enquete.nodes.named_records import NamedRecords
+from enquete.nodes.run_list import NamedRecords
 from enquete.respondents.critic import (
     STAND_IN,
     CriticQuestion,
@@ -34,13 +34,13 @@ from enquete.respondents.critic import (
     standin_quality,
     verdict,
 )
-from enquete.respondents.planted import uniform
+from enquete.respondents.ground_truth import uniform
 from enquete.state.asking import CallKey, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PairComparisons, Port, RunSnapshot
 from enquete.state.request import CHOSEN_ID, ModelName, Prose, Rubric, RunRequest, TokenCap
 from enquete.state.settings import Environment, resolve_machine
-from enquete.state.visible_text import warning
+from enquete.state.untrusted_input import warning
 
 FOLDER, FILE, PEOPLE, CRITIC_FOLDER = "comparisons", "comparison.json", "participants.json", "critic"
 PERSON = "person"

@@ -41,7 +41,7 @@ def _operations() -> Sequence[Operation]:
 
 
 def _unit() -> Any:
-    from enquete.graphs.roundtable.loop import discussion_graph
+    from enquete.graphs.roundtable.procedure import discussion_graph
 
     return discussion_graph
 

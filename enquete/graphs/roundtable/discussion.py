@@ -16,15 +16,15 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, mo
 
 from enquete.analysis.stopping import Limits
 from enquete.graphs.roundtable.modes import Mode, Perspectives, Response, Violation, load_mode
-from enquete.instruments.document import suggestion
 from enquete.instruments.load import require_language
+from enquete.instruments.text import suggestion
 from enquete.models.prices import server_of
 from enquete.nodes.conversations import Conversation, Turn, stored_turns
 from enquete.respondents.person import persons_named
 from enquete.state.asking import Participant, ServedModel
 from enquete.state.errors import InstrumentError
-from enquete.state.regular_files import read_regular
 from enquete.state.request import FallbackModel, ModelName, Prose
+from enquete.state.untrusted_input import read_regular
 
 # --- Whose model speaks in a seat: the run's, or one that the seat names, with those that stand by where it cannot be
 # had.

@@ -10,13 +10,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from enquete.instruments.document import Line, identifier
 from enquete.instruments.instrument import Draft, Instrument
 from enquete.instruments.load import OWN
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import ScaleName
 from enquete.instruments.source import read_source
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import Line, Part, Text, identifier
 from enquete.nodes.material import Material, Slot, head
 from enquete.nodes.material import identifier as theme_identifier
 from enquete.state.asking import Item, Language, Option

@@ -32,12 +32,11 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, model_validator
 
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.instruments.document import Line, identifier, suggestion, wrong
 from enquete.instruments.load import LayerFile, load_layer
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import Line, Part, Text, identifier, suggestion, wrong
 from enquete.locale import N_
 from enquete.nodes.rounds import feedback_line, summary
-from enquete.respondents.planted import pick
+from enquete.respondents.ground_truth import pick
 from enquete.state.asking import Item, Language
 from enquete.state.errors import SettingsError
 

@@ -30,8 +30,7 @@ from enquete.instruments.text import Text
 from enquete.locale import N_, in_language
 from enquete.nodes.conversations import Asked, Utterance
 from enquete.nodes.rounds import anonymous_numbers
-from enquete.respondents.quoting import fence
-from enquete.respondents.roles import Role
+from enquete.respondents.roles import Role, fence
 from enquete.state.asking import RESPONDED, Answer, Block, Item, Language
 from enquete.state.interview_context import InterviewContext
 

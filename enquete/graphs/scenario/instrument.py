@@ -9,11 +9,21 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StrictInt, field_validator
 from pydantic_core import PydanticCustomError
 
-from enquete.instruments.document import LANGUAGES, Line, current, identifier, not_empty, shown, suggestion, wrong
 from enquete.instruments.instrument import Draft, Instrument, in_every_language, spelled
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AMOUNT, Human, Scale, ScaleName, on_scale, points_of
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import (
+    LANGUAGES,
+    Line,
+    Part,
+    Text,
+    current,
+    identifier,
+    not_empty,
+    shown,
+    suggestion,
+    wrong,
+)
 from enquete.locale import N_, tell
 from enquete.nodes.material import RULE, Material, Slot, head, pair
 from enquete.state.asking import Item, Language, Spoken, scale_item

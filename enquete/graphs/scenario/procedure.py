@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from enquete.graphs.scenario.instrument import OPEN, ROLES, ScenarioInstrument
 from enquete.instruments.pack import NEUTRAL, Data, ForAndAgainst, Pack, Words, pack_named, pack_on
 from enquete.instruments.text import Text
-from enquete.respondents.planted import answer_at, normal, persona_hash, pick, spread, type_of, uniform, voice
+from enquete.respondents.ground_truth import answer_at, normal, persona_hash, pick, spread, type_of, uniform, voice
 from enquete.respondents.rule_coder import Statement
 from enquete.respondents.themes import code_themes
 from enquete.state.asking import ATTEMPTS, Answer, Block, Item, Language, Outcome, Participant

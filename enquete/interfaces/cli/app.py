@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from enquete.interfaces.cli.terminal import STOPPED, prepare_streams
-from enquete.state.lazy_import import collect_seldom, loaded
+from enquete.state.methodology import collect_seldom, loaded
 
 # --- The commands there are, each with the module that has it: `enquete --help` imports none of them (but the
 # declarations of methodologies, which have commands, too), a command its own alone.
@@ -37,12 +37,12 @@ COMMANDS: Mapping[str, Listed] = {
     "estimate": Listed("run_commands:estimate", "Say what a run would cost", with_settings=True),
     "run": Listed("run_commands:run", "Interview every agent of a simulation", with_settings=True),
     "resume": Listed("run_commands:resume", "Go on with an unfinished run"),
-    "status": Listed("reports:status", "How far a run is, and what to do next"),
+    "status": Listed("store:status", "How far a run is, and what to do next"),
     "list": Listed("store:list_", "Simulations, their runs, the methodologies"),
     "check": Listed("methods:check", "What a simulation or an instrument holds and lacks"),
     "draft": Listed("methods:draft", "Draft instruments from what a simulation's agents wrote, or from personas"),
-    "report": Listed("reports:report", "Print a run's report"),
-    "export": Listed("reports:export", "Write a run's report, figures and data files again"),
+    "report": Listed("store:report", "Print a run's report"),
+    "export": Listed("store:export", "Write a run's report, figures and data files again"),
     "delete": Listed("store:delete", "Delete runs of a simulation"),
     "doctor": Listed("doctor:doctor", "Look whether everything needed is here"),
     "new-method": Listed("methods:new_method", "Lay out a methodology of your own"),

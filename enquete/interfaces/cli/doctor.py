@@ -46,7 +46,7 @@ def repair(name: str, root: str | None, out: str | None, as_json: bool) -> int:
 
 def named_folder(name: str, root: str | None, out: str | None) -> Path:
     """The run's folder or its ledger as a path; else its run_id or token under --root, --out, or its simulation."""
-    from enquete.ledger.location import LEDGER, has_ledger  # noqa: PLC0415 - not for --help
+    from enquete.ledger.drives import LEDGER, has_ledger  # noqa: PLC0415 - not for --help
     from enquete.study.start import damaged_run  # noqa: PLC0415
 
     path = Path(name).expanduser()

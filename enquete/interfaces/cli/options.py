@@ -28,8 +28,7 @@ from pydantic.fields import FieldInfo
 
 from enquete.interfaces.cli.terminal import STOPPED, Stopped, one_object, remark, say
 from enquete.interfaces.parameters import FILLED_IN, Parameter, kinds_of, meaning
-from enquete.state.complaints import wrong
-from enquete.state.errors import EnqueteError, OverBudget, RunLocked, SettingsError
+from enquete.state.errors import EnqueteError, OverBudget, RunLocked, SettingsError, wrong
 from enquete.state.request import SHIPPED, About, MemorySearch, ModelLimits, RunRequest, fields_about, mark_of
 
 

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_, SOURCE, in_language, languages
-from enquete.state.visible_text import SYNTHETIC
+from enquete.state.untrusted_input import SYNTHETIC
 
 if TYPE_CHECKING:
     from enquete.nodes.estimate import Range

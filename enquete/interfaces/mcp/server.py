@@ -31,11 +31,10 @@ from starlette.types import ASGIApp
 import enquete
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import shipped_file
-from enquete.interfaces.mcp import results as reading
 from enquete.interfaces.mcp import tools
-from enquete.interfaces.mcp.results import exported
+from enquete.interfaces.mcp import tools as reading
 from enquete.interfaces.mcp.shapes import MOST_CHARS
-from enquete.interfaces.mcp.tools import Ctx, ServerState, error_words, explain_errors, server_state
+from enquete.interfaces.mcp.tools import Ctx, ServerState, error_words, explain_errors, exported, server_state
 from enquete.interfaces.parameters import sent, taken, with_parameters
 from enquete.interfaces.server_state import (
     PromptHeaders,
@@ -50,8 +49,7 @@ from enquete.interfaces.server_state import (
 from enquete.interfaces.views import findings_of, report_of, retry_read
 from enquete.interfaces.web.security import Guard
 from enquete.nodes.instrument_pins import shelved
-from enquete.state.complaints import complaints
-from enquete.state.errors import EnqueteError
+from enquete.state.errors import EnqueteError, complaints
 from enquete.state.methodology import Operation
 from enquete.study.background import run_in_thread
 from enquete.study.method_operations import operate, operations

@@ -33,8 +33,7 @@ from enquete.reports.markdown import readable
 from enquete.reports.pictures import FILE, read
 from enquete.reports.run_reading import read_result
 from enquete.state.asking import RESPONDED, Language
-from enquete.state.regular_files import FileCache, Stamp, read_regular
-from enquete.state.visible_text import as_cell
+from enquete.state.untrusted_input import FileCache, Stamp, as_cell, read_regular
 from enquete.study.run import Run
 from enquete.study.tasks import PathSandbox
 

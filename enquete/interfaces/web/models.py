@@ -18,8 +18,8 @@ from enquete.interfaces.server_state import advice
 from enquete.interfaces.views import Episode, InstrumentRow, RunBudget, RunProgress, RunRow, SimulationRow, StatusWord
 from enquete.reports.context import Found
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.state.local_weights import LOCAL
 from enquete.state.request import RUN_ID, TOKEN, Name, RunRequest, fields_about
+from enquete.state.settings import LOCAL_MODEL
 
 T = TypeVar("T")
 
@@ -262,7 +262,8 @@ class RequestBody(BaseModel):
     @field_validator("model", "model_b", "critic_model", "replicate_models", check_fields=False)
     @classmethod
     def _name_no_weights(cls, names: str | list[str] | None) -> str | list[str] | None:
-        if any(name.strip().startswith(f"{LOCAL}:") for name in ([names] if isinstance(names, str) else names or ())):
+        given = [names] if isinstance(names, str) else names or ()
+        if any(name.strip().startswith(f"{LOCAL_MODEL}:") for name in given):
             raise ValueError("a client can name no file; `local` is the model that comes with Enquete")
         return names
 

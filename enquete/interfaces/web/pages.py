@@ -1,54 +1,532 @@
-"""The pages of the web interface: which address shows what. Reading and doing are the handlers', as over HTTP."""
+"""The pages of the web interface: which address shows what. Reading and doing are the handlers', as over HTTP.
+
+Pages of what methodologies offer beside a run: a person's interview (the conversation, the question that waits, what
+grows from the answers), and two responses side by side.
+
+Everything is an operation that a methodology offers (state/methodology.py), as over HTTP and MCP; nothing here knows a
+methodology by name.
+
+The form that begins a run: what can be chosen, made of RunRequest's fields, and the request that it means.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from textwrap import wrap
+from typing import Any, TypeAlias, get_args
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from enquete.graphs.registry import methodologies
+from enquete.instruments.pack import packs
+from enquete.interfaces.parameters import FILLED_IN, meaning
 from enquete.interfaces.server_state import ServerSettings, code_of
 from enquete.interfaces.views import GOING_ON, NothingYet, SimulationRow, Stage, simulation_row, simulation_rows
 from enquete.interfaces.web import run_pages
 from enquete.interfaces.web.answers import OpenRun, RunCache, Where
 from enquete.interfaces.web.handlers import RequestHandlers
-from enquete.interfaces.web.models import ResumeBody, StatusData
-from enquete.interfaces.web.operation_pages import add_comparisons, add_interviews
+from enquete.interfaces.web.models import STARTING, PostBody, ResumeBody, StatusData
 from enquete.interfaces.web.rendering import STATIC, asset, language_of, render, static, url
-from enquete.interfaces.web.report_tabs import named
-from enquete.interfaces.web.run_pages import TYPES, NoSuchFile, as_csv, drawn_as, file_at
+from enquete.interfaces.web.run_pages import TYPES, NoSuchFile, as_csv, drawn_as, file_at, named
 from enquete.interfaces.web.security import is_token, sign_in, sign_out
-from enquete.interfaces.web.study_form import (
-    Fields,
-    choices,
-    fields_for,
-    fields_of,
-    form_of,
-    request_of,
-    values_of,
-    words_of,
-)
-from enquete.ledger.forms import open_forms, persons
 from enquete.locale import tell
 from enquete.nodes.fit import told
 from enquete.reports.run_reading import open_run
+from enquete.respondents.person import open_forms, persons
 from enquete.simulations.locate import KnownSimulation, completion
-from enquete.state.asking import Block, Item
-from enquete.state.data_formats import FileFormat
-from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound
-from enquete.state.regular_files import FileCache
-from enquete.state.request import DraftRequest, parsed
+from enquete.state.asking import Block, Item, Spoken
+from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound, SettingsError
+from enquete.state.methodology import PairComparisons, PersonInterviews
+from enquete.state.request import DraftRequest, FileFormat, RunRequest, parsed
+from enquete.state.settings import Environment
+from enquete.state.untrusted_input import FileCache
 from enquete.study.background import run_in_thread
 from enquete.study.drafts import draft_on_server, drafts_on_server
+from enquete.study.instruments import InstrumentSummary, own_instruments, shipped_instruments
 from enquete.study.interviews import Wanted
-from enquete.study.method_operations import FacadePort
+from enquete.study.method_operations import FacadePort, operations
+
+# --- Fields of a form, made of what requests and settings say of theirs: nothing here knows a methodology by name ----
+
+KINDS = {"boolean": "flag", "integer": "number", "number": "number", "string": "text"}
+SPELLED: Mapping[str, Any] = {"boolean": {"true": True, "false": False}.__getitem__, "integer": int, "number": float}
+"""How a text is read, by the type of its field."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One input. kind: flag, choice, many (of options), number, text or words (lines of it). default: if left empty."""
+
+    name: str
+    label: str
+    kind: str
+    hint: str
+    options: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    whole: bool = False
+    default: str = ""
+    required: bool = False
+
+
+@cache
+def schema_of(model: type[BaseModel]) -> Mapping[str, Mapping[str, Any]]:
+    """JSON Schema of the fields that take one kind of value; of one that may be left out, without null."""
+    kinds = {}
+    for name, schema in model.model_json_schema()["properties"].items():
+        parts = [part for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
+        if len(parts) == 1:
+            kinds[name] = parts[0]
+    return kinds
+
+
+def fields_for(model: type[BaseModel], names: Iterable[str], prefix: str = "") -> list[Field]:
+    """In this order, without what a form cannot say: no single value and no list of words, such as a mapping."""
+    fields = []
+    for name in names:
+        schema, info = schema_of(model).get(name, {}), model.model_fields[name]
+        inner = schema.get("items", schema)
+        is_list, options = schema.get("type") == "array", tuple(map(str, inner.get("enum", ())))
+        kind = ("many" if is_list else "choice") if options else KINDS.get(inner.get("type", ""), "")
+        if kind == "text" and inner.get("format") == "textarea":
+            kind = "words"
+        if not kind or (is_list and kind not in ("many", "text")):
+            continue
+        bounds = (schema.get(end, schema.get(f"exclusive{end.capitalize()}")) for end in ("minimum", "maximum"))
+        least, most = (None if bound is None else float(bound) for bound in bounds)
+        is_plain = isinstance(info.default, bool | int | float | str) and info.default is not False
+        fields.append(
+            Field(
+                prefix + name, name.replace("_", " "), kind, meaning(name, info), options, least, most,
+                whole=schema.get("type") == "integer", default=str(info.default) if is_plain else "",
+                required=info.is_required() and not prefix,  # of a method that is not asked nothing must be filled in
+            ),
+        )  # fmt: skip
+    return fields
+
+
+def labelled(fields: Iterable[Field], labels: Mapping[str, str], language: str) -> list[Field]:
+    """With what their methodology calls them."""
+    return [
+        replace(field, label=tell(labels[field.name], language)) if field.name in labels else field for field in fields
+    ]
+
+
+def is_list(name: str) -> bool:
+    """Whether a request's field takes several values."""
+    return schema_of(RunRequest).get(name, {}).get("type") == "array"
+
+
+def typed(settings: type[BaseModel], name: str, text: str) -> Any:
+    """A setting as its model reads it; what it cannot read stays a text, which the run refuses in its own words."""
+    try:
+        return SPELLED.get(schema_of(settings).get(name, {}).get("type", ""), str)(text)
+    except (KeyError, ValueError):
+        return text
+
+
+ASKED_FIRST = ("methods", "instruments", "settings", "pack", "language", "respondent", "model", "budget_tokens",
+               "budget_usd", "types", "where", "sample", "stratify")  # fmt: skip
+"""What has a place of its own in the form."""
+SAID_LATER = ("confirm", "fit")
+"""What is only asked once the estimate is there."""
+INSTRUMENT, SETTING = "instrument.", "set."
+
+
+@dataclass(frozen=True)
+class Method:
+    """A methodology in the form. own: files of the server's own that it can ask; shipped: None where it needs one."""
+
+    name: str
+    title: str
+    shipped: InstrumentSummary | None
+    own: list[InstrumentSummary]
+    usual: bool
+    settings: list[Field]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What can be chosen. model: this server's, "" where it has none and the synthetic respondent answers."""
+
+    methods: list[Method]
+    packs: list[str]
+    languages: Sequence[str]
+    model: str
+    respondent: str
+    language: str
+    cap_tokens: int
+    more: list[Field]
+
+
+def choices(shelf: Path, language: str) -> Choices:
+    """By what is installed here and what lies in the server's own folder. Raises SettingsError."""
+    environment = Environment.read()
+    return Choices(
+        methods=_methods(shelf, language),
+        packs=list(packs()),
+        languages=get_args(Spoken),
+        model=environment.model or "",
+        respondent=environment.respondent or ("llm" if environment.api_key or environment.base_url else "synthetic"),
+        language=environment.language or "de",
+        cap_tokens=environment.max_tokens,
+        more=fields_for(RunRequest, [name for name in STARTING if name not in (*ASKED_FIRST, *SAID_LATER)]),
+    )
+
+
+def _methods(shelf: Path, language: str) -> list[Method]:
+    on_shelf = own_instruments(shelf, language)
+    shipped = {known.methodology: known for known in shipped_instruments(language) if known.languages}
+    methods = []
+    for name, method in methodologies().items():
+        files = [file for file in on_shelf if file.methodology == name and not file.problem]
+        if name in shipped or files:
+            names = [key for key in method.settings.model_fields if key not in FILLED_IN]
+            fields = fields_for(method.settings, names, f"{SETTING}{name}.")
+            methods.append(Method(name, tell(method.title, language), shipped.get(name), files, method.default, fields))
+    return methods
+
+
+def request_of(fields: Fields) -> dict[str, Any]:
+    """The façade's arguments that a filled-in form means; what was left empty is not said. Raises SettingsError."""
+    arguments: dict[str, Any] = {}
+    for name, value in ((name, value.strip()) for name, value in fields):
+        if value == "":
+            continue
+        if name.startswith(INSTRUMENT):
+            arguments.setdefault("instruments", {})[name.removeprefix(INSTRUMENT)] = value
+        elif name.startswith(SETTING):
+            method, _, key = name.removeprefix(SETTING).partition(".")
+            if method in methodologies():
+                setting = typed(methodologies()[method].settings, key, value)
+                arguments.setdefault("settings", {}).setdefault(method, {})[key] = setting
+        elif name in STARTING:
+            _say(arguments, name, value)
+    if not arguments.get("methods") and not dict(fields).get("methodology"):
+        raise SettingsError(f"methods: none is ticked; tick at least one of {', '.join(methodologies())}")
+    _of_those_asked(arguments)
+    return parsed(PostBody, arguments).request()
+
+
+def _say(arguments: dict[str, Any], name: str, value: str) -> None:
+    if not is_list(name):
+        arguments[name] = "".join(value.split()) if name.startswith("budget") else value
+    elif name in ("methods", "types", "probes"):
+        arguments.setdefault(name, []).append(value)
+    else:  # words in one line
+        arguments[name] = words_of(value)
+
+
+def words_of(line: str) -> list[str]:
+    return [word for part in line.split(",") if (word := part.strip())]
+
+
+def _of_those_asked(arguments: dict[str, Any]) -> None:
+    """A file or a setting of a methodology that was not chosen is not meant."""
+    for name in ("instruments", "settings"):
+        by_method, methods = arguments.pop(name, {}), arguments.get("methods", ())
+        if kept := {method: value for method, value in by_method.items() if method in methods}:
+            arguments[name] = kept
+
+
+def values_of(fields: Fields) -> dict[str, list[str]]:
+    """What was said, to fill the form in again."""
+    values: dict[str, list[str]] = {}
+    for name, value in fields:
+        values.setdefault(name, []).append(value)
+    return values
+
+
+# --- What a form says
+
+
+Fields: TypeAlias = Sequence[tuple[str, str]]
+"""(name, value), in order; a name as often as it has values."""
+
+
+async def fields_of(request: Request) -> list[tuple[str, str]]:
+    """Every field of a form, in order; what is no UTF-8 is seen as such."""
+    body = await request.body()
+    return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace", max_num_fields=10_000)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Of a name that is said several times, the last."""
+    return dict(await fields_of(request))
+
+
+# --- What methodologies offer beside a run ---------------------------------------------------------------------------
+
+HUMAN = "human"
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A methodology by which persons can be interviewed, with the form that begins one."""
+
+    name: str
+    title: str
+    by: PersonInterviews
+    fields: list[Field]
+    interviews: Sequence[Mapping[str, Any]] = ()
+
+    def address(self, told: Mapping[str, Any], step: str = "") -> str:
+        """Of the interview that these values name."""
+        return url("interviews", self.name, *(str(told[key]) for key in self.by.keys), *([step] if step else []))
+
+    def named(self, id: str) -> dict[str, str]:
+        """What names the interview of this address."""
+        parts = id.split("/", len(self.by.keys) - 1)
+        if len(parts) < len(self.by.keys):
+            raise RunNotFound(f"no interview {id[:100]!r}")
+        return dict(zip(self.by.keys, parts, strict=True))
+
+
+def offered() -> dict[str, Offered]:
+    """By name."""
+    by_name = {}
+    for name, method in methodologies().items():
+        if method.offers and method.offers.persons:
+            by = method.offers.persons()
+            takes = operations()[by.start][1].takes
+            by_name[name] = Offered(name, method.title, by, fields_for(takes, takes.model_fields))
+    return by_name
+
+
+def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
+    """Under /interviews: all of them, and one a page."""
+
+    async def asked(operation: str, **given: Any) -> dict[str, Any]:
+        return await handlers.runner.operate(operation, given)
+
+    def of(name: str) -> Offered:
+        offer = offered().get(name)
+        if offer is None:
+            raise RunNotFound(f"persons are not interviewed by {name[:100]!r}; by {', '.join(offered())}")
+        return offer
+
+    async def chosen(offer: Offered, field: Field) -> Field:
+        if field.name not in offer.by.choices:
+            return field
+        operation, listed = offer.by.choices[field.name]
+        options = tuple(str(each[field.name]) for each in (await asked(operation))[listed])
+        return replace(field, kind="choice", options=options)
+
+    async def listing(request: Request, entries: Fields = (), name: str = "", error: str = "") -> Response:
+        kinds = []
+        for offer in (await run_in_thread(offered)).values():
+            language, talks = language_of(request), (await asked(offer.by.show))["interviews"]
+            held = [talk for talk in talks if talk.get("respondent", HUMAN) == HUMAN]
+            fields = [await chosen(offer, field) for field in labelled(offer.fields, offer.by.labels, language)]
+            kinds.append(replace(offer, title=tell(offer.title, language), interviews=held, fields=fields))
+        return render(
+            request, "interviews.html.j2", 400 if error else 200, kinds=kinds, values=values_of(entries), failed=name,
+            error=error,
+        )  # fmt: skip
+
+    async def page(request: Request, offer: Offered, id: str, reply: str = "", error: str = "") -> Response:
+        told = await asked(offer.by.show, **offer.named(id))
+        picture = drawn(told["graph"], len(told["turns"])) if "graph" in told else None
+        return render(
+            request, "interview.html.j2", 400 if error else 200, one=offer, id=id, told=told, picture=picture,
+            said=reply, record=told.get(offer.by.record) if offer.by.record else None, error=error,
+        )  # fmt: skip
+
+    @router.get("/interviews")
+    async def all_of_them(request: Request) -> Response:
+        return await listing(request)
+
+    @router.post("/interviews/{name}")
+    async def begin(request: Request, name: str) -> Response:
+        offer, fields = of(name), await fields_of(request)
+        takes = operations()[offer.by.start][1].takes
+        given = {key: typed(takes, key, value.strip()) for key, value in fields if value.strip()}
+        try:
+            told = await asked(offer.by.start, **given)
+        except EnqueteError as error:
+            return await listing(request, fields, name, handlers.mask(error.fact))
+        return RedirectResponse(offer.address(told), 303)
+
+    @router.get("/interviews/{name}/{id:path}")
+    async def shown(request: Request, name: str, id: str) -> Response:
+        return await page(request, of(name), id)
+
+    @router.post("/interviews/{name}/{id:path}/{step}")
+    async def step(request: Request, name: str, id: str, step: str) -> Response:
+        offer, reply = of(name), (await form_of(request)).get("answer", "")
+        steps = {"answer": offer.by.answer, "end": offer.by.end, "resume": offer.by.start}
+        if step not in steps:
+            raise RunNotFound("an interview is answered, ended or gone on with")
+        named = offer.named(id)
+        given = {**named, **({"answer": reply} if step == "answer" else {})}
+        try:
+            if step == "answer" and not reply.strip():
+                raise InputError("write an answer, or end the interview")
+            await asked(steps[step], **given)
+        except InputError as error:
+            return await page(request, offer, id, reply, handlers.mask(error.fact))
+        return RedirectResponse(offer.address(named), 303)
+
+
+# --- a graph as a picture ---------------------------------------------------------------------------------------------
+
+WIDE, APART, LINE, CHARACTERS = 168, 24, 17, 22
+"""Width of a box, room between two, height of a line of text, and how many characters fit into one."""
+TOP, BETWEEN, LEFT = 26, 74, 12
+
+
+@dataclass(frozen=True)
+class Box:
+    x: int
+    y: int
+    height: int
+    lines: Sequence[str]
+    text: str
+    is_new: bool
+    is_retracted: bool
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """From one box to another: the points of a curve; where its label stands."""
+
+    path: str
+    label: str
+    x: float
+    y: float
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class ConceptMap:
+    """Kinds of concepts in rows, the last of them on top. said: the same in words, a line a link."""
+
+    width: int
+    height: int
+    rows: Sequence[tuple[str, int]]
+    boxes: Sequence[Box]
+    arrows: Sequence[Arrow]
+    said: Sequence[str]
+
+
+def drawn(graph: Mapping[str, Any], turn: int) -> ConceptMap:
+    """turn: of which what is new is marked."""
+    by_type = defaultdict[str, list[Mapping[str, Any]]](list)
+    for node in graph["nodes"]:
+        by_type[node["type"]].append(node)
+    kinds = [kind for kind in reversed(graph["types"]) if by_type[kind["type"]]]
+    boxes, rows, y, width = dict[str, Box](), list[tuple[str, int]](), TOP, WIDE
+    for kind in kinds:
+        nodes = by_type[kind["type"]]
+        lines = {node["id"]: wrap(node["text"], CHARACTERS)[:4] for node in nodes}
+        height = 14 + LINE * max(map(len, lines.values()))
+        rows.append((kind["label"], y - 8))
+        for place, node in enumerate(nodes):
+            boxes[node["id"]] = Box(
+                LEFT + place * (WIDE + APART), y, height, lines[node["id"]], node["text"], node["turn"] == turn,
+                node["retracted"],
+            )  # fmt: skip
+        width = max(width, LEFT + len(nodes) * (WIDE + APART))
+        y += height + BETWEEN
+    links = [(boxes[edge["source"]], boxes[edge["target"]], edge["label"], edge["turn"]) for edge in graph["edges"]]
+    arrows = [_arrow(source, target, label, since == turn) for source, target, label, since in links]
+    sentences = [f"{source.text} – {label} – {target.text}" for source, target, label, _ in links]
+    return ConceptMap(max(width, 320), max(y - BETWEEN + 20, 60), rows, list(boxes.values()), arrows, sentences)
+
+
+def _arrow(source: Box, target: Box, label: str, is_new: bool) -> Arrow:
+    """From top to bottom of two rows; over their heads within one."""
+    x, other = source.x + WIDE / 2, target.x + WIDE / 2
+    if source.y == target.y:
+        start, end = source.y, target.y
+        bend: float = source.y - 34
+        at = bend + 12
+    else:
+        upwards = target.y < source.y
+        start, end = (source.y, target.y + target.height) if upwards else (source.y + source.height, target.y)
+        bend = at = (start + end) / 2
+    return Arrow(f"M{x} {start} C{x} {bend} {other} {bend} {other} {end}", label, (x + other) / 2, at, is_new)
+
+
+# --- Two responses to one question, side by side and without names: asked, and preferred by whoever reads them
+# (state/methodology.py: PairComparisons)
+
+
+def comparisons_offered() -> PairComparisons:
+    """Of the first methodology that offers them. Raises RunNotFound."""
+    for method in methodologies().values():
+        if method.offers and method.offers.pairs:
+            return method.offers.pairs()
+    raise RunNotFound("no methodology that is installed compares respondents")
+
+
+def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
+    """Under /comparisons: all of them, and one a page."""
+
+    async def listing(request: Request, entries: Fields = (), error: str = "") -> Response:
+        by = await run_in_thread(comparisons_offered)
+        takes = operations()[by.ask][1].takes
+        held = (await handlers.runner.operate(by.show, {}))["comparisons"]
+        return render(
+            request, "comparisons.html.j2", 400 if error else 200, held=held, key=by.key, values=values_of(entries),
+            fields=labelled(fields_for(takes, takes.model_fields), by.labels, language_of(request)), error=error,
+        )  # fmt: skip
+
+    async def page(request: Request, id: str, why: str = "", error: str = "") -> Response:
+        by = await run_in_thread(comparisons_offered)
+        told = await handlers.runner.operate(by.show, {by.key: id})
+        return render(request, "comparison.html.j2", 400 if error else 200, id=id, told=told, said=why, error=error)
+
+    @router.get("/comparisons")
+    async def all_of_them(request: Request) -> Response:
+        return await listing(request)
+
+    @router.post("/comparisons")
+    async def ask(request: Request) -> Response:
+        by, fields = await run_in_thread(comparisons_offered), await fields_of(request)
+        takes = operations()[by.ask][1].takes
+        given: dict[str, Any] = {}
+        for key, value in ((key, value.strip()) for key, value in fields):
+            if value:
+                given[key] = value.split(", ") if key == "agents" else typed(takes, key, value)
+        try:
+            await handlers.runner.operate(by.ask, given)
+        except EnqueteError as error:
+            return await listing(request, fields, handlers.mask(error.fact))
+        return RedirectResponse(url("comparisons", str(given[by.key])), 303)
+
+    @router.get("/comparisons/{id}")
+    async def shown(request: Request, id: str) -> Response:
+        return await page(request, id)
+
+    @router.post("/comparisons/{id}/{step}")
+    async def step(request: Request, id: str, step: str) -> Response:
+        by, form = await run_in_thread(comparisons_offered), await form_of(request)
+        if step not in ("prefer", "judge"):
+            raise RunNotFound("one of two responses is preferred, or a model is let prefer")
+        why = form.get("why", "").strip()
+        try:
+            if step == "judge":
+                await handlers.runner.operate(by.judge, {by.key: id})
+            else:
+                letter = form.get("verdict", "")
+                spoken = f"{letter} because {why}" if why and letter in ("A", "B") else letter or why or "–"
+                await handlers.runner.operate(
+                    by.prefer, {by.key: id, "question_id": form.get("question_id", ""), "verdict": spoken}
+                )
+        except EnqueteError as error:
+            return await page(request, id, why, handlers.mask(error.fact))
+        return RedirectResponse(url("comparisons", id), 303)
+
 
 # --- The head of a run's pages: how far it is, what it has cost, and what can be done with it now --------------------
 

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from enquete.locale import N_, SOURCE, decimals, languages, tell, whole
 from enquete.locale.templating import environment, source, told
 from enquete.reports.markdown import share
-from enquete.state.visible_text import visible
+from enquete.state.untrusted_input import visible
 
 LANGUAGE_COOKIE = "enquete_language"
 A_YEAR_S = 365 * 24 * 3600

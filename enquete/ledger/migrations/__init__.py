@@ -11,7 +11,7 @@ from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import StaticPool, create_engine
 
-from enquete.ledger.versions import VERSION
+from enquete.ledger.tables import VERSION
 
 
 def migrate(dialect: str, connection: Any, stored: str) -> None:

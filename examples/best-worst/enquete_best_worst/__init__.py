@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, model_validator
 
-from enquete.instruments.document import Line, identifier, not_empty, reference, wrong
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.text import Text
+from enquete.instruments.text import Line, Text, identifier, not_empty, reference, wrong
 from enquete.locale import N_
-from enquete.respondents.planted import normal, persona_hash
+from enquete.respondents.ground_truth import normal, persona_hash
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Steps, Truth

@@ -10,8 +10,7 @@ import pytest
 
 from enquete.graphs.discovery.interview import DiscoveryContext, begun
 from enquete.graphs.discovery.interviewer import QuestionOut
-from enquete.graphs.discovery.loop import NODES, interview_graph
-from enquete.graphs.discovery.procedure import Discovery
+from enquete.graphs.discovery.procedure import NODES, Discovery, interview_graph
 from enquete.graphs.discovery.record import same, values
 from enquete.graphs.discovery.schema import load_schema
 from enquete.graphs.discovery.synthetic import answer, known

@@ -12,7 +12,7 @@ import pytest
 
 from enquete.graphs.discovery.operations import Projects
 from enquete.state.errors import EnqueteError, InputError, SettingsError
-from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
+from enquete.state.untrusted_input import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.method_operations import FacadePort, operate, operations
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from enquete.graphs.discovery.interview import DiscoverySettings
 from enquete.graphs.discovery.schema import load_schema
 from enquete.interfaces.web.models import PostBody
-from enquete.interfaces.web.study_form import fields_for
+from enquete.interfaces.web.pages import fields_for
 from enquete.study.method_operations import operate
 from tests.graphs.discovery import originals
 from tests.support.model_server import ModelServer

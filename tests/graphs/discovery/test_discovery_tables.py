@@ -13,7 +13,7 @@ import pytest
 import enquete
 from enquete.graphs.discovery.results import record_table
 from enquete.reports.declarations import records
-from enquete.respondents.quoting import normal
+from enquete.respondents.roles import normal
 from tests.support.studies import personas
 from tests.support.unwritten import results_alone
 

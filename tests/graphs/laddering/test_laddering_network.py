@@ -27,7 +27,7 @@ from enquete.graphs.laddering.network import (
     saturation,
     value_map,
 )
-from enquete.respondents.quoting import normal
+from enquete.respondents.roles import normal
 from tests.graphs.laddering.builders import METHOD, graph
 from tests.graphs.laddering.memory_desk import PLANT
 

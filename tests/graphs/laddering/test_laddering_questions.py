@@ -35,7 +35,7 @@ from enquete.graphs.laddering.questions import (
 from enquete.graphs.laddering.settings import Concept, InterviewMethod, LadderingSettings, StopRule
 from enquete.graphs.laddering.signals import Detected, NodeState, detect
 from enquete.instruments.load import load_layer
-from enquete.respondents.quoting import normal
+from enquete.respondents.roles import normal
 from enquete.state.asking import Answer, Language
 from enquete.state.errors import InstrumentError
 from enquete.state.interview_context import InterviewerTask

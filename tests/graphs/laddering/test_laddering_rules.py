@@ -30,7 +30,7 @@ from enquete.graphs.laddering.interviewer import (
 )
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals import Readings
-from enquete.respondents.quoting import normal
+from enquete.respondents.roles import normal
 from tests.graphs.laddering.memory_desk import NOBODYS, PLANTS
 
 METHOD, GRID = LadderingSettings().method, LadderingSettings(methodology="repertory_grid").method

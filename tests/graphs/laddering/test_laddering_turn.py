@@ -26,14 +26,20 @@ from enquete.graphs.laddering.interviewer import (
 )
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, with_poles
-from enquete.graphs.laddering.procedure import Laddering
+from enquete.graphs.laddering.procedure import (
+    ROUTES,
+    Laddering,
+    TurnContext,
+    TurnState,
+    scoring_persistence,
+    turn_graph,
+)
 from enquete.graphs.laddering.questions import WordedQuestion, WordingInput, acceptable, fit_to_ask
 from enquete.graphs.laddering.settings import LadderingLayers, LadderingSettings, most_words
 from enquete.graphs.laddering.signals import after_choice
-from enquete.graphs.laddering.turn import ROUTES, TurnContext, TurnState, scoring_persistence, turn_graph
 from enquete.instruments.text import Text
 from enquete.nodes.conversations import turn_name
-from enquete.respondents.quoting import normal
+from enquete.respondents.roles import normal
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant, Reply
 from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.memory_desk import (

@@ -12,9 +12,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from enquete.graphs.roundtable.agreement import Analysed, four_layers
+from enquete.graphs.roundtable.agreement import (
+    GROUPER,
+    Analysed,
+    PositionGroups,
+    PositionsSaid,
+    four_layers,
+    is_quoted,
+    readings,
+)
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.grouping import GROUPER, PositionGroups, PositionsSaid, is_quoted, readings
 from enquete.graphs.roundtable.modes import Response
 from enquete.graphs.roundtable.procedure import planted
 from enquete.graphs.roundtable.table import Summed

@@ -11,8 +11,8 @@ import pytest
 from enquete.graphs.roundtable.agreement import action, conflicts, consensus_level, four_layers
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
 from enquete.graphs.roundtable.modes import Response, Stance, Violation, load_mode
-from enquete.graphs.roundtable.movement import argument_rows
 from enquete.graphs.roundtable.procedure import statements
+from enquete.graphs.roundtable.results import argument_rows
 from enquete.respondents.rule_coder import CodedThemes, Theme
 
 LEVY, NO_LEVY = "Introduce the carbon levy quickly", "Never introduce the carbon levy quickly"

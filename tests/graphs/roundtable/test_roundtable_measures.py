@@ -23,7 +23,7 @@ from enquete.graphs.roundtable.agreement import (
     should_exit,
 )
 from enquete.graphs.roundtable.modes import Response, Stance
-from enquete.graphs.roundtable.movement import Reason, conformity, deliberative_reason, moves, persuasion
+from enquete.graphs.roundtable.results import Reason, conformity, deliberative_reason, moves, persuasion
 from enquete.respondents.rule_coder import Theme
 
 LEVY = "Introduce the carbon levy quickly across every county"  # content words: introduce carbon levy quickly county

@@ -18,13 +18,21 @@ import pytest
 
 from enquete.graphs.roundtable.discussion import Discussion, Document, RoundtableSettings, RoundtableTurn, Weighed
 from enquete.graphs.roundtable.modes import Response
-from enquete.graphs.roundtable.operations import MOST_CHARS, fitted
-from enquete.graphs.roundtable.synthesis import SYNTHESIST, DiscussionSaid, DiscussionSynthesis, Point, TurnSaid, claims
+from enquete.graphs.roundtable.operations import (
+    MOST_CHARS,
+    SYNTHESIST,
+    DiscussionSaid,
+    DiscussionSynthesis,
+    Point,
+    TurnSaid,
+    claims,
+    fitted,
+)
 from enquete.graphs.roundtable.table import due
 from enquete.interfaces.cli import app as cli
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
+from enquete.state.untrusted_input import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.method_operations import FacadePort, operate
 from enquete.study.tasks import PathSandbox, Tasks
 from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from enquete.ledger.budget import Budget, CostKind
 from enquete.ledger.drives import DiskFull
+from enquete.ledger.entries import Used
 from enquete.ledger.ledger import Ledger, Usage
-from enquete.ledger.usage import Used
 from enquete.models.cache import ResponseCache, request_key
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import AwaitsBatch
