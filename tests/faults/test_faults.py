@@ -236,7 +236,7 @@ def test_what_failed_is_asked_again_and_nothing_else(waited_for: Callable[[Waiti
 @pytest.mark.timeout(900)
 def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
     """The server reports fewer tokens than the reserved upper bound, so the cap holds exactly. (Without a server:
-    tests/models/test_metered.py; at any point with 64 in flight: tests/conformance.)"""
+    tests/models/test_metered_model.py; at any point with 64 in flight: tests/conformance.)"""
     waves = ["longitudinal T0 answer 0", "longitudinal T1 answer 0"]
     delphi = ["delphi T1 answer 1", "delphi T1 theme", "delphi T1 answer 2", "delphi T1 answer 3"]
     said = {"sim": mirofish_folder(tmp_path / "sim_1", 260)}

@@ -1,6 +1,4 @@
-"""What the panel gives: see reports/evaluation.py.
-
-What the panel's results are: tables of themes, ratings and dissent, and what is read of them where.
+"""What the panel gives (reports/evaluation.py): tables of themes, ratings and dissent, and what is read of them where.
 
 Quartiles are of type 7. Limits of consensus and dispute are the instrument's (`disagreement:`).
 """

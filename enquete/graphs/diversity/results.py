@@ -1,6 +1,5 @@
-"""What the sorts give: see reports/evaluation.py.
-
-What the sorts' results are: statements, shared views and types, agents among them, and what is read of them where.
+"""What the sorts give (reports/evaluation.py): tables of statements, shared views and types, agents among them, and
+what is read of them where.
 
 A shared view is a Q factor: agents hold it, or its reverse. A type is a cluster: an agent belongs to one. Views are
 counted by parallel analysis, types by two tests and resampling; what distinguishes views is told only where there are

@@ -1,7 +1,5 @@
-"""What the waves give: see reports/evaluation.py.
-
-What the waves' results are: statements with their change, where agents stand, groups, agents, and what is read of
-them where.
+"""What the waves give (reports/evaluation.py): statements with their change, where agents stand, groups, agents, and what
+is read of them where.
 """
 
 from __future__ import annotations

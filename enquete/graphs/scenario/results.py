@@ -1,6 +1,5 @@
-"""What ratings of scenarios give: see reports/evaluation.py.
-
-What is read of scenarios: ratings, which of them differ, wish beside expectation, groups, open answers.
+"""What ratings of scenarios give (reports/evaluation.py): ratings, which of them differ, wish beside expectation,
+groups, open answers.
 
 Intervals of means hold for all scenarios of a dimension at once (Bonferroni), so that they may be told of the highest
 of them.
