@@ -1,5 +1,5 @@
-"""What the waves give (reports/evaluation.py): statements with their change, where agents stand, groups, agents, and what
-is read of them where.
+"""What the waves give (reports/evaluation.py): statements with their change, where agents stand, groups, agents, and
+what is read of them where.
 """
 
 from __future__ import annotations
