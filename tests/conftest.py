@@ -18,7 +18,7 @@ import vl_convert
 from hypothesis import settings
 
 from enquete.ledger.folders import write_atomically
-from enquete.state.methodology import collect_seldom
+from enquete.state import collect_seldom
 from tests.support.postgres import Server, serving
 
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")

@@ -44,7 +44,7 @@ from enquete.models.faults import (
 )
 from enquete.models.prices import is_local
 from enquete.models.servers import Facts, facts_of
-from enquete.state.settings import traced, tracing_wanted
+from enquete.models.tracing import traced, tracing_wanted
 
 MOST_BYTES = 4 * 2**20
 """Of one unpacked body. The longest answers of thinking models have a tenth of that."""

@@ -17,10 +17,11 @@ from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
 from enquete.models.metered_model import valued
 from enquete.models.prices import Price, Prices, cost
+from enquete.state import loaded
 from enquete.state.asking import Arm, Participant, ServedModel
 from enquete.state.errors import SettingsError
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Methodology, Procedure, loaded
+from enquete.state.methodology import Methodology, Procedure
 
 NARRATIVE = "narrative"
 CRITIC = "critic"

@@ -36,10 +36,11 @@ from enquete.ledger.ledger import Failure
 from enquete.ledger.workers import Evicted, leave_shard, take_shard
 from enquete.nodes.model_server import LIMITER
 from enquete.nodes.run_session import Progress, RunSession, event_of, opened_by_worker
+from enquete.state import collect_seldom
 from enquete.state.asking import Outcome
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import EnqueteError, LedgerError, SettingsError
-from enquete.state.methodology import collect_seldom, gather
+from enquete.state.methodology import gather
 from enquete.state.settings import Environment, Machine
 
 # --- Shards ----------------------------------------------------------------------------------------------------------

@@ -31,10 +31,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import JsonValue, ValidationError
-from pydantic_core import ErrorDetails
+if TYPE_CHECKING:  # `enquete --version` does without pydantic
+    from pydantic import JsonValue, ValidationError
+    from pydantic_core import ErrorDetails
 
 # --- Complaints: what is wrong with a value --------------------------------------------------------------------------
 

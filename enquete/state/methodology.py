@@ -1,18 +1,13 @@
-"""What a methodology is: a procedure that asks, and a declaration of all its own. A folder each under graphs/.
-
-What is named by a dotted path and imported when it is used, and how seldom that is looked through for garbage.
-"""
+"""What a methodology is: a procedure that asks, and a declaration of all its own. A folder each under graphs/."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
@@ -20,27 +15,6 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant, ServedModel
 from enquete.state.interview_context import InterviewContext
-
-# --- What is imported when it is used --------------------------------------------------------------------------------
-
-
-def loaded(dotted: str) -> Any:
-    """What stands at `package.module:NAME`."""
-    module, _, name = dotted.partition(":")
-    return getattr(import_module(module), name)
-
-
-OBJECTS_PER_COLLECTION = 50_000
-"""Python's 700 cost a demo a tenth of its time, in looking through imported modules for what is garbage; memory is the
-same."""
-
-
-def collect_seldom() -> None:
-    """For processes of our own alone: whoever imports us decides for himself."""
-    gc.set_threshold(OBJECTS_PER_COLLECTION, 20, 100)
-
-
-# --- What a methodology is -------------------------------------------------------------------------------------------
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)

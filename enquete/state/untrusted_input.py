@@ -18,11 +18,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, Generic, TypeVar
 
-from pydantic import JsonValue
-
 from enquete.locale import N_, SOURCE, tell
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from enquete.state.asking import Language
 
 

@@ -37,6 +37,7 @@ from enquete.ledger.tables import NewerLedger
 from enquete.models.metered_model import BYTES_PER_TOKEN
 from enquete.models.metered_model import estimate as tokens_of
 from enquete.models.prices import Prices
+from enquete.models.tracing import untraced
 from enquete.nodes import fit
 from enquete.nodes.estimate import (
     BYTES_LEAST,
@@ -64,7 +65,7 @@ from enquete.simulations.population import Population
 from enquete.state.asking import ATTEMPTS, Participant
 from enquete.state.errors import EnqueteError, OverBudget, RunNotFound, SettingsError
 from enquete.state.request import RunRequest, fields_about, parse_request
-from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root, untraced
+from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import run_in_thread
 from enquete.study.instruments import other_methodology_named
 from enquete.study.run import Run

@@ -136,11 +136,11 @@ GROUPS = (
          "test_crosstable.py::test_planted_association_is_found_and_no_other", '("archetype", "drift")'),
     Line("pairwise Wilcoxon, Holm", "agreement.pairwise_wilcoxon", "R, p.adjust, by hand over three pairs", "3p, 2p, p",
          "test_posthoc.py::test_every_pair_is_tested_within_raters_and_adjusted_over_all", "3 * p[low]"),
-    Line("permutation p", "permutation.permutation_p", "all relabellings, enumerated", "17/70",
+    Line("permutation p", "inference.permutation_p", "all relabellings, enumerated", "17/70",
          "test_permutation.py::test_random_relabellings_never_give_zero_and_agree_with_enumeration", "17 / 70"),
     Line("polarity", "association.polarity", "by hand: (7, 2), (1, 2), (4, 7) on 1–7", "−2/3, 2/3, 0",
          "test_polarity.py::test_polarity_by_hand", "-2 / 3, 2 / 3, 0"),
-    Line("variance components", "replicates.variance_components", "R, lme4: Dyestuff", "1764.05 and 2451.25",
+    Line("variance components", "probes.variance_components", "R, lme4: Dyestuff", "1764.05 and 2451.25",
          "test_components_of_variance.py::test_dyestuff_example_of_lme4", "1764.05"),
 )  # fmt: skip
 
@@ -220,7 +220,7 @@ HEALTH = (
          "test_arm_agreement.py::test_shrout_and_fleiss", "0.29"),
     Line("stratified κ", "agreement.stratified_kappa", "sklearn's cohen_kappa_score, one item", ANY,
          "test_arm_agreement.py::test_one_item_is_cohens_kappa", "cohen_kappa_score("),
-    Line("stable or fragile claims", "replicates.judge_claim", "binomial tails by hand: 2 of 4 agree",
+    Line("stable or fragile claims", "probes.judge_claim", "binomial tails by hand: 2 of 4 agree",
         "11/16 and .0523",
          "test_replicates.py::test_tails_and_missing_by_hand", "11 / 16"),
     Line("drift without change", "quality.zero_drift", "by hand: 16, 17, 19 of 20", ".80, .85, .95",

@@ -17,9 +17,9 @@ from enquete.instruments.load import load_shipped
 from enquete.models.chat_completions import RequestForm, ResponseFormat
 from enquete.nodes import run_session
 from enquete.respondents.llm import call_key, compose
+from enquete.state import collect_seldom
 from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
 from enquete.state.interview_context import Metered, Prompt
-from enquete.state.methodology import collect_seldom
 from enquete.study.run import Run
 from tests.bench.loops import WARM, Clock, Work
 from tests.support import unwritten

@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 
 from enquete.ledger.folders import LEDGER
-from enquete.state.methodology import collect_seldom
+from enquete.state import collect_seldom
 from tests.bench.apart import python
 from tests.bench.server import bench_server
 from tests.support import unwritten

@@ -304,7 +304,7 @@ def test_langchain_used_whole_asks_and_reads_the_same(monkeypatch: pytest.Monkey
 SEND_AND_RUN_A_CHAIN = """
 import asyncio, sys
 from langchain_core.runnables import RunnableLambda
-from enquete.state.settings import untraced
+from enquete.models.tracing import untraced
 from tests.models.test_models_transport import one
 one(sys.argv[1])
 with untraced():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from enquete.graphs.roundtable.presentation import AFTER, BEFORE, ROUND, STAGES
+from enquete.graphs.roundtable.results import AFTER, BEFORE, ROUND, STAGES
 from enquete.locale import N_
 from enquete.reports.charts import COLOURS, LABEL, MUTED, WIDER, WIDTH, ChartData, heads, worded
 

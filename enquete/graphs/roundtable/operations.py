@@ -48,7 +48,7 @@ from enquete.graphs.roundtable.discussion import (
     discussions,
 )
 from enquete.graphs.roundtable.modes import STANCES
-from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
+from enquete.graphs.roundtable.results import EXITS, ROUND, STAGES
 from enquete.graphs.roundtable.table import plain
 from enquete.ledger.folders import NeverStarted, write_atomically
 from enquete.locale import N_, in_language, tell

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from enquete.interfaces.cli.terminal import STOPPED, prepare_streams
-from enquete.state.methodology import collect_seldom, loaded
+from enquete.state import collect_seldom, loaded
 
 # --- The commands there are, each with the module that has it: `enquete --help` imports none of them (but the
 # declarations of methodologies, which have commands, too), a command its own alone.

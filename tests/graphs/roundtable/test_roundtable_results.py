@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import enquete
-from enquete.graphs.roundtable.presentation import PRESENTATION
+from enquete.graphs.roundtable.results import PRESENTATION
 from enquete.reports.analyses import headlines, read_results
 from enquete.reports.charts import drawn
 from enquete.reports.findings import stated_of
