@@ -68,8 +68,7 @@ def _drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def no_reports() -> Iterator[None]:
+def _without_reports() -> Iterator[None]:
     """For tests of what is asked, begun and refused: nobody reads the reports of their runs, which cost more."""
     from tests.support.unwritten import without_reports
 
@@ -77,13 +76,8 @@ def no_reports() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def unreported() -> Iterator[None]:
-    """`no_reports` for one test of a module whose others read some."""
-    from tests.support.unwritten import without_reports
-
-    with without_reports():
-        yield
+no_reports = pytest.fixture(scope="module", name="no_reports")(_without_reports)
+unreported = pytest.fixture(name="unreported")(_without_reports)  # for one test of a module whose others read some
 
 
 @pytest.fixture

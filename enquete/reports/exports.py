@@ -96,11 +96,9 @@ def episodes(
         yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": behind,
                "complete": done}  # fmt: skip
         if done and phase == reading.methodology(method).phases[-1] and method in analyses:
-            presentation, called = (
-                evaluation(reading.methodology(method)).presentation,
-                Names(groups=reading.type_names),
-            )
-            for name, said in Results(method, presentation, analyses[method], called, language).remembered():
+            presentation = evaluation(reading.methodology(method)).presentation
+            results = Results(method, presentation, analyses[method], Names(groups=reading.type_names), language)
+            for name, said in results.remembered():
                 text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=said)
                 yield {"id": f"{at}/{name}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip

@@ -597,8 +597,8 @@ def require_section(section: str, known: Sequence[str]) -> str:
 def require_page(page: int, pages: int) -> int:
     """Counted from 1. Raises NoSuchPart."""
     if not 1 <= page <= pages:
-        shown_path = "there is only page 1" if pages == 1 else f"there are pages 1 to {pages}"
-        raise NoSuchPart(f"page: {page} is none; {shown_path}.")
+        known = "there is only page 1" if pages == 1 else f"there are pages 1 to {pages}"
+        raise NoSuchPart(f"page: {page} is none; {known}.")
     return page
 
 
@@ -712,9 +712,9 @@ def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, shap
     with explain_errors(ctx) as server:
         known = server.sandbox.simulations()
         pages = [known[start : start + A_PAGE] for start in range(0, len(known), A_PAGE)] or [[]]
-        shown_path = [simulation_state(server, each) for each in pages[require_page(page, len(pages)) - 1]]
-        state = shapes.SimulationsState(simulations=shown_path, total=len(known), page=page, pages=len(pages))
-        lines = [f"{len(known)} simulations, page {page} of {len(pages)}.", *map(simulation_text, shown_path)]
+        on_page = [simulation_state(server, each) for each in pages[require_page(page, len(pages)) - 1]]
+        state = shapes.SimulationsState(simulations=on_page, total=len(known), page=page, pages=len(pages))
+        lines = [f"{len(known)} simulations, page {page} of {len(pages)}.", *map(simulation_text, on_page)]
         return answer(state, "\n".join(lines))
 
 

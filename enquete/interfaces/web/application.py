@@ -1,7 +1,7 @@
 """The application and its process: paths, guard, what every error becomes, a log without secrets, uvicorn; and
 the watcher, which interviews as simulations go on.
 
-The paths of the API. Each names what it calls; errors are told by the handlers in application.py.
+The paths of the API. Each names what it calls; errors are told by the handlers here.
 """
 
 from __future__ import annotations
