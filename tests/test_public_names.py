@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import enquete
@@ -28,22 +26,3 @@ def test_public_names_are_those_that_checkers_know_and_a_run_shows_its_own() -> 
     assert {alias.name: one.module for one in imports for alias in one.names} == enquete.PUBLIC
     assert set(MEMBERS) <= set(vars(Run)) | {"note", "status"}
     assert all(member in (Run.__doc__ or "") for member in MEMBERS)
-
-
-def test_nothing_is_imported_before_it_is_needed() -> None:
-    """The package alone imports no graph and no client; what asks a run's questions imports nothing that analyses,
-    and what writes it up no client of a model."""
-    code = """if True:
-        import sys
-        import enquete
-        early = {"langgraph", "pandas", "openai", "langchain_openai"} & set(sys.modules)
-        import enquete.study.start
-        from enquete.graphs.registry import methodologies
-        procedures = [each.procedure for each in methodologies().values()]
-        late = {"scipy", "pandas", "sklearn", "altair"} & set(sys.modules)
-        import enquete.reports.synthesis
-        unasked = {"openai", "aiohttp"} & set(sys.modules)
-        sys.exit(f"{early} {late} {unasked}" if early or late or unasked else 0)
-    """
-    found = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert found.returncode == 0, found.stderr

@@ -19,9 +19,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from tqdm.auto import tqdm
+from typing import TYPE_CHECKING, Any
 
 from enquete.ledger.drives import has_ledger
 from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest, some_of
@@ -34,6 +32,9 @@ from enquete.study.runs import current_run, load_run
 from enquete.study.simulations import RunSummary, list_runs
 from enquete.study.start import Start, choose_start, drive, start_of_resume
 
+if TYPE_CHECKING:
+    from tqdm.auto import tqdm
+
 # --- Progress in a notebook ------------------------------------------------------------------------------------------
 
 
@@ -44,6 +45,8 @@ class Bars:
         self._bars: dict[EventRow, tqdm[Any]] = {}
 
     def __call__(self, event: Event) -> None:
+        from tqdm.auto import tqdm  # noqa: PLC0415 - of the extra "notebook"; servers stand in this module too
+
         row = row_of(event)
         if row not in self._bars:
             unit = "request" if "batches" in event else "agent"
