@@ -48,7 +48,7 @@ def test_a_run_and_then_all_that_enquete_wrote_and_nothing_else(command: Command
         assert command(*words, first, "--yes").code == 1  # a process drives it
 
     one = command(*words, first, "--yes", "--json").object
-    assert (one["deleted"], one["kept"]) == ([first], [str(mine)])
+    assert (one["run_ids"], one["kept"]) == ([first], [str(mine)])
     assert [run.run_id for run in enquete.list_runs("x", out=str(out))] == [second]
     assert [path for path in out.rglob("*") if first in str(path) and path.is_file()] == [mine]
     assert set(json.loads((out / "latest.json").read_text("utf-8")).values()) == {second}

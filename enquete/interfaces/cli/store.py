@@ -330,7 +330,7 @@ def delete(
             return 0
     gone = runs.delete(sim, run_id, root=root, out=out)
     kept = [str(file) for file in gone.kept]
-    facts = {"sim": sim, "deleted": list(gone.runs), "files": len(gone.files), "bytes": gone.bytes, "kept": kept}
+    facts = {"sim": sim, "run_ids": list(gone.runs), "files": len(gone.files), "bytes": gone.bytes, "kept": kept}
     return answer(as_json, facts, [say("deleted", runs=len(gone.runs))])
 
 
