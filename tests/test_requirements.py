@@ -9,18 +9,16 @@ import ast
 import json
 import subprocess
 import sys
-import tomllib
-from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
 import pytest
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.bench.install import EXTRAS, required
+
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = PROJECT["optional-dependencies"]
 USERS = [extra for extra in EXTRAS if extra != "dev"]
 WEB, MCP, BOTH = "enquete.interfaces.web.", "enquete.interfaces.mcp.", "enquete.interfaces.server_state"
 IMPORT_ALL = """if True:
@@ -68,28 +66,6 @@ IMPORT_ALL = """if True:
 """Imports every module where only the core is there; then, in a process an extra, those that failed, with it."""
 
 
-def installed_with(*extras: str) -> set[str]:
-    """Distributions that `pip install enquete[extras]` brings."""
-    found: set[str] = set()
-    rest = [(Requirement(text), "") for extra in ("", *extras) for text in EXTRAS.get(extra, PROJECT["dependencies"])]
-    seen: set[tuple[str, str]] = set()
-    while rest:
-        requirement, extra = rest.pop()
-        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
-            continue
-        name = canonicalize_name(requirement.name)
-        found.add(name)
-        for wanted in ("", *requirement.extras):
-            if (name, wanted) in seen:
-                continue
-            seen.add((name, wanted))
-            try:
-                rest += [(Requirement(text), wanted) for text in requires(name) or ()]
-            except PackageNotFoundError:  # of another platform, or of an extra that is not for tests
-                continue
-    return found
-
-
 def importable(names: set[str]) -> tuple[set[str], set[str]]:
     """Names of packages that these distributions hold; and those that only others hold."""
     holders = {top: {canonicalize_name(name) for name in held} for top, held in packages_distributions().items()}
@@ -109,7 +85,7 @@ def imported(path: Path) -> set[str]:
 
 
 def test_nothing_is_imported_that_only_tests_have() -> None:
-    had, _ = importable(installed_with(*USERS))
+    had, _ = importable(required(*USERS))
     assert "pandas" in had
     assert "frictionless" not in had
     lacking = {
@@ -123,8 +99,8 @@ def test_nothing_is_imported_that_only_tests_have() -> None:
 @pytest.fixture(scope="module")
 def loading() -> dict[str, Any]:
     """By extra ("": the core alone) the modules that do not load, with what each lacks; `unneeded`."""
-    absent = {extra: sorted(importable(installed_with(extra))[1]) for extra in ("", "http", "mcp")}
-    assert {"pandas", "tqdm", "mcp"} - set(absent[""]) == {"pandas"}
+    absent = {extra: sorted(importable(required(extra))[1]) for extra in ("", "http", "mcp")}
+    assert {"pandas", "babel", "tqdm", "mcp"} - set(absent[""]) == {"pandas"}
     done = subprocess.run(
         [sys.executable, "-c", IMPORT_ALL, json.dumps(absent)], check=False, capture_output=True, text=True
     )

@@ -1,6 +1,5 @@
 """What people read, in their language. Code and templates carry English; `<language>.po` beside this file has every
-other
-language: a third one is one more file, here or in the folder that ENQUETE_LOCALE names. A package that brings a
+other language: a third one is one more file, here or in the folder that ENQUETE_LOCALE names. A package that brings a
 methodology may bring files of its own in its folder `locale`. `make words` brings the files up to date with what code
 and templates say.
 
@@ -15,7 +14,7 @@ Texts with the same English and another meaning stand in a context: C_("of agent
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -192,3 +191,9 @@ def separators(language: str) -> str:
 
 def quoted(text: str, language: str) -> str:
     return tell(N_("“{name}”"), language).format(name=text)
+
+
+def enumeration(names: Sequence[str], language: str) -> str:
+    """As it is spoken: “a, b and c”."""
+    *others, last = names or [""]
+    return tell(N_("{others} and {last}"), language).format(others=", ".join(others), last=last) if others else last

@@ -15,11 +15,10 @@ from string import Formatter
 from typing import Any
 
 import pandas as pd
-from babel.lists import format_list
 from jinja2 import Environment
 from pydantic import JsonValue
 
-from enquete.locale import N_, NN_, plural, tell
+from enquete.locale import N_, NN_, enumeration, plural, tell
 from enquete.locale.templating import environment
 from enquete.reports.context import chosen, jsonable, missing, plain
 from enquete.reports.declarations import (
@@ -284,7 +283,7 @@ class Results:
         if column.format == "list" and (values := row.get(column.name)):
             told = [self._named(column, each) for each in values]
             if not any("," in text for text in told):
-                return format_list(told, locale=self.language)
+                return enumeration(told, self.language)
         return self.cell(column, row)
 
     # --- rows ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
-"""Megabytes of what the core requires, as it is installed and compiled here; without extras and what they need."""
+"""What an installation brings, and megabytes of the core's as they are installed and compiled here."""
 
 from __future__ import annotations
 
+import tomllib
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -13,33 +14,38 @@ from packaging.utils import canonicalize_name
 from tests.bench.settings import Size
 
 LARGEST = 12
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 
 
 def install(size: Size) -> dict[str, Any]:
-    sizes: dict[str, float] = {}
-    _add(Requirement("enquete"), sizes, set())
+    sizes = {name: _megabytes(distribution(name)) for name in required() | {"enquete"}}
     largest = sorted(sizes, key=lambda name: -sizes[name])[:LARGEST]
     return {
         "packages": len(sizes), "mb": sum(sizes.values()), "largest": {name: sizes[name] for name in largest},
     }  # fmt: skip
 
 
-def _add(requirement: Requirement, sizes: dict[str, float], seen: set[tuple[str, str]]) -> None:
-    """The package with all that it requires. One that is not here is not required on this system."""
-    name = canonicalize_name(requirement.name)
-    for extra in ("", *requirement.extras):
-        if (name, extra) in seen:
+def required(*extras: str) -> set[str]:
+    """Names of the distributions that `pip install enquete[extras]` brings, by what pyproject.toml and they themselves
+    declare. One that is not here is not required on this system."""
+    names: set[str] = set()
+    seen: set[tuple[str, str]] = set()
+    rest = [(text, "") for extra in ("", *extras) for text in EXTRAS.get(extra, PROJECT["dependencies"])]
+    while rest:
+        text, extra = rest.pop()
+        requirement = Requirement(text)
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
             continue
-        seen.add((name, extra))
-        try:
-            found = distribution(name)
-        except PackageNotFoundError:
-            return
-        sizes[name] = _megabytes(found)
-        for line in found.requires or []:
-            further = Requirement(line)
-            if further.marker is None or further.marker.evaluate({"extra": extra}):
-                _add(further, sizes, seen)
+        name = canonicalize_name(requirement.name)
+        for wanted in {"", *requirement.extras} - {extra for known, extra in seen if known == name}:
+            seen.add((name, wanted))
+            try:
+                rest += [(further, wanted) for further in distribution(name).requires or ()]
+            except PackageNotFoundError:
+                break
+            names.add(name)
+    return names
 
 
 def _megabytes(found: Distribution) -> float:
