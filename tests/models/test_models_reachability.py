@@ -9,6 +9,7 @@ import logging
 import socket
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,10 @@ from pydantic import SecretStr
 import enquete
 from enquete.models.http_client import WITHIN_S, Absence, absence
 from enquete.models.local_model import LocalModel
+from enquete.nodes.model_server import telling
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.settings import Weights
+from enquete.study import start
 from tests.support.model_server import ModelServer
 from tests.support.raw_server import RawServer, reply
 from tests.support.studies import personas
@@ -121,15 +124,16 @@ def test_a_dead_server_or_a_wrong_path_begins_no_run_and_is_named(tmp_path: Path
 
 
 def test_with_patience_it_is_waited_for_and_the_time_left_is_told(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Attempts are over after some two seconds; from then on every second says how long is left, and the clock runs
-    down."""
+    """Attempts are over after some three seconds; from then on it is said again and again how long is left, and the
+    clock runs down. An address of its own: how long a server has been silent is known to the whole process."""
+    monkeypatch.setattr(start, "telling", partial(telling, every_s=0.05))
     heard: list[str] = []
     with caplog.at_level(logging.WARNING, "enquete"):
         run = enquete.conduct_interviews(
-            personas(tmp_path, 2), out=tmp_path / "o", methods=["longitudinal"], model="m", base_url=CLOSED,
-            patience_s=4, progress=lambda event: heard.append(str(event.get("fault", ""))),
+            personas(tmp_path, 2), out=tmp_path / "o", methods=["longitudinal"], model="m", patience_s=4,
+            base_url="http://127.0.0.1:13/v1", progress=lambda event: heard.append(str(event.get("fault", ""))),
         )  # fmt: skip
     assert run.status == "paused"
     assert "It is waited for, 4 s at most (ENQUETE_PATIENCE_S)." in caplog.text
