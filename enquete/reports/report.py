@@ -36,7 +36,7 @@ from pydantic import JsonValue
 from enquete.analysis.diagnostics import NOT_USABLE, Standing
 from enquete.ledger.folders import write_atomically
 from enquete.ledger.record import Chosen
-from enquete.locale import N_, NN_, plural, tell
+from enquete.locale import N_, NN_, plural, tell, whole
 from enquete.nodes import fit
 from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts, pictures
@@ -467,12 +467,12 @@ def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Se
     )
     text = tell(_SO_FAR if interim else _ASKED, language).format(
         agents=asked.told(language), types=plural(NN_("{n} group", "{n} groups"), len(sizes), language),
-        methods=", ".join(titles), responded=len(responded(main)), planned=len(main),
+        methods=", ".join(titles), responded=whole(len(responded(main)), language), planned=whole(len(main), language),
     )  # fmt: skip
     compared = sum(n for n in sizes.values() if n >= FEWEST)
     if 0 < compared < len(asked.all):
         groups = plural(NN_("{n} group", "{n} groups"), sum(n >= FEWEST for n in sizes.values()), language)
-        text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared, groups=groups)}"
+        text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=whole(compared, language), groups=groups)}"
     unfit = fit.told(reading.record.fit, language) if reading.record.fit else []
     return " ".join([text, *([_not_asked(reading.record.chosen, reading)] if reading.record.chosen else []), *unfit])
 
@@ -486,8 +486,8 @@ def _not_asked(chosen: Chosen, reading: RunReading) -> str:
     types = [f"{readable(kind)} {n}" for kind, n in chosen.not_asked.items()]
     listed = [*types[:MOST_TYPES], *(["…"] if len(types) > MOST_TYPES else [])]
     by = ", ".join(f"{name} {_said(value)}".strip() for name, value in chosen.by.items())
-    n = chosen.of - len(reading.population)
-    return tell(_CHOSEN, reading.language).format(n=n, of=chosen.of, types=", ".join(listed), by=by)
+    n, of = (whole(count, reading.language) for count in (chosen.of - len(reading.population), chosen.of))
+    return tell(_CHOSEN, reading.language).format(n=n, of=of, types=", ".join(listed), by=by)
 
 
 def _said(value: JsonValue) -> str:
