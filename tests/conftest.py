@@ -138,9 +138,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What was counted while runs were killed, over the whole session: what `make chaos` is for."""
     counted = Counter[str]()
     for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
-        for name, tally in report.user_properties:
+        for name, counts in report.user_properties:
             if name == "kills" and report.when == "call":
-                counted.update({key: value for key, value in tally.items() if isinstance(value, int)})
+                counted.update({key: value for key, value in counts.items() if isinstance(value, int)})
     if counted["kills"]:
         terminalreporter.write_line(
             "{kills} kills: {differing} of {answers} answers differ, {paid_twice} of {settled} settled calls were paid"

@@ -288,23 +288,23 @@ class LayerFile(Part):
 FileT = TypeVar("FileT", bound=LayerFile)
 
 
-def load_layer(model: type[FileT], layer: str, name: str, shelf: str | None = None) -> FileT:
-    """The file that `name` means: one that ships (in a pack, or for all of them), else a path to a YAML file; with a
-    `shelf`, which is a folder, one that lies there as LAYER/NAME.yaml, or FOLDER/NAME.yaml where FOLDER/NAME is said,
-    and no path.
+def load_layer(model: type[FileT], layer: str, name: str, own_folder: str | None = None) -> FileT:
+    """The file that `name` means: one that ships (in a pack, or for all of them), else a path to a YAML file; with
+    `own_folder` one that lies there as LAYER/NAME.yaml, or FOLDER/NAME.yaml where FOLDER/NAME is said, and no
+    path.
 
     Raises InstrumentError naming file and line, or the names that there are where there is no such file.
     """
-    files = {} if shelf is None else {file.stem: file for file in sorted(Path(shelf, layer).glob("*.yaml"))}
-    if shelf is not None:
-        files |= {f"{file.parent.name}/{file.stem}": file for file in sorted(Path(shelf).glob("*/*.yaml"))}
-    if shelf is None and Path(name).suffix in (".yaml", ".yml"):
+    files = {} if own_folder is None else {file.stem: file for file in sorted(Path(own_folder, layer).glob("*.yaml"))}
+    if own_folder is not None:
+        files |= {f"{file.parent.name}/{file.stem}": file for file in sorted(Path(own_folder).glob("*/*.yaml"))}
+    if own_folder is None and Path(name).suffix in (".yaml", ".yml"):
         return load_instrument(model, Path(name).expanduser())
     if name in files:
         return load_instrument(model, files[name])
     if name not in shipped(layer):
         hint = suggestion(name, sorted({*shipped(layer), *files}))
-        otherwise = "; or give the path of a .yaml file" if shelf is None else "; nothing else can be named here"
+        otherwise = "; or give the path of a .yaml file" if own_folder is None else "; nothing else can be named here"
         raise InstrumentError([f"{name!r} is no shipped file of {layer}{hint}{otherwise}"])
     shipped_layer: FileT = _load_shipped(model, layer, name)
     return shipped_layer

@@ -19,11 +19,11 @@ HOST, PORT, MCP_PORT = "127.0.0.1", 8642, 8765
 CURRENT_RUN = "else the latest unfinished run, else the canonical one"
 COUNTING_RUN = "else the canonical run, else the latest that has any"
 """Which run is meant where none is named: to see how far it is; to read what it found."""
-ShelvedName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_-]{0,99}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+NameInFolder = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_-]{0,99}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 """NAME, or FOLDER/NAME for one of a folder in it."""
 CLIENT_KINDS: Mapping[str, Any] = {
     "respondent": Literal["llm", "synthetic"],  # a replay says nothing itself
-    "instruments": dict[FileName, ShelvedName],  # by name in the operator's folder, never a path
+    "instruments": dict[FileName, NameInFolder],  # by name in the operator's folder, never a path
 }
 """What clients may send where it is less than Python callers may give."""
 FILLED_IN = ("layers", "read")

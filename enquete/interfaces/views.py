@@ -230,11 +230,11 @@ def run_rows(sandbox: PathSandbox, sim_id: str, task_of: TaskOf, clear: Clear) -
     return rows[::-1]
 
 
-def instrument_rows(shelf: Path, clear: Clear, language: str = "en") -> list[InstrumentRow]:
+def instrument_rows(own_folder: Path, clear: Clear, language: str = "en") -> list[InstrumentRow]:
     """Those that ship, then the files in the server's own folder."""
     titles = enquete.list_instruments()
     rows = []
-    for instrument in (*shipped_instruments(language), *own_instruments(shelf, language)):
+    for instrument in (*shipped_instruments(language), *own_instruments(own_folder, language)):
         named = titles.get(instrument.methodology, dict.fromkeys(languages(), instrument.methodology))
         rows.append(InstrumentRow(**{**vars(instrument), "problem": clear(instrument.problem), "titles": named}))
     return rows

@@ -33,7 +33,7 @@ def name_of(key: CallKey) -> str:
 
 
 @dataclass(frozen=True)
-class Noted:
+class BatchOrder:
     """One order. `number`: from 1, in the run. `file` "": nothing was ordered yet; `id` "": it may have been."""
 
     mark: str
@@ -59,10 +59,10 @@ class InFlight(NamedTuple):
     messages: str
 
 
-def noted_orders(ledger: Ledger) -> list[Noted]:
+def open_orders(ledger: Ledger) -> list[BatchOrder]:
     """Those that are not over, in the order in which they were placed."""
     rows = ledger.read(queries.ORDERS, (ASKED, len(STATE) + 1, f"{STATE}%")).fetchall()
-    return sorted((Noted(**json.loads(value)) for (value,) in rows), key=lambda order: order.number)
+    return sorted((BatchOrder(**json.loads(value)) for (value,) in rows), key=lambda order: order.number)
 
 
 def asked_in(ledger: Ledger, mark: str) -> Mapping[str, int]:
@@ -76,7 +76,7 @@ def orders_placed(ledger: Ledger) -> int:
     return int(ledger.read(queries.COUNT_LIKE, (f"{STATE}%",)).fetchone()[0])
 
 
-def told(order: Noted, placed: int, fault: str = "") -> str:
+def told(order: BatchOrder, placed: int, fault: str = "") -> str:
     """How far an order is, of so many that the run has placed. English, as all notes of a run are."""
     done = order.done + order.failed
     return f"batch {order.number} of {placed}: {done:,} of {order.total:,} done{f' ({fault})' if fault else ''}"
@@ -85,10 +85,10 @@ def told(order: Noted, placed: int, fault: str = "") -> str:
 def waited_for(ledger: Ledger) -> str:
     """What the run waits for at the provider; "" where there is nothing."""
     placed = orders_placed(ledger)
-    return "; ".join(told(order, placed) for order in noted_orders(ledger) if order.id and not order.ended)
+    return "; ".join(told(order, placed) for order in open_orders(ledger) if order.id and not order.ended)
 
 
-async def note(ledger: Ledger, order: Noted, asked: Mapping[str, int] | None = None) -> Noted:
+async def note(ledger: Ledger, order: BatchOrder, asked: Mapping[str, int] | None = None) -> BatchOrder:
     """How far an order is; with what is `asked` where it is new. Gives it as noted."""
     noted = order if order.at else replace(order, at=now())
     if asked is not None:
@@ -97,14 +97,14 @@ async def note(ledger: Ledger, order: Noted, asked: Mapping[str, int] | None = N
     return noted
 
 
-async def close(ledger: Ledger, order: Noted) -> None:
+async def close(ledger: Ledger, order: BatchOrder) -> None:
     """Nothing of it is owed any more, or it was never placed."""
     await ledger.note(f"{ASKED}{order.mark}", "")
 
 
 async def close_settled(ledger: Ledger) -> None:
     """Orders whose replies are all settled."""
-    ended = {order: asked_in(ledger, order.mark).keys() for order in noted_orders(ledger) if order.ended}
+    ended = {order: asked_in(ledger, order.mark).keys() for order in open_orders(ledger) if order.ended}
     in_flight = calls_in_flight(ledger, lambda name: any(name in asked for asked in ended.values())).keys()
     for order, asked in ended.items():
         if not asked & in_flight:
@@ -126,10 +126,10 @@ def calls_in_flight(ledger: Ledger, wanted: Callable[[str], bool]) -> dict[str, 
 async def sweep_unordered(ledger: Ledger) -> int:
     """Calls in flight that stand in no order: nothing of them was sent, so nothing is charged. In place of
     `Ledger.sweep`, for a run whose requests go in batches. Returns their number."""
-    for order in noted_orders(ledger):
+    for order in open_orders(ledger):
         if not order.file:  # killed before it could be ordered
             await close(ledger, order)
-    standing = {name for order in noted_orders(ledger) for name in asked_in(ledger, order.mark)}
+    standing = {name for order in open_orders(ledger) for name in asked_in(ledger, order.mark)}
     unsent = calls_in_flight(ledger, lambda name: name not in standing)
     ids = json.dumps([call.id for call in unsent.values()])
     await ledger.write(lambda connection: connection.execute(queries.UNSEND, (ids,)))

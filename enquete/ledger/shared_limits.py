@@ -28,7 +28,7 @@ BLOCK_S = 1.0
 """Seconds of a model's pace that one process takes at once, unless one request needs more."""
 
 
-class _Lane:
+class _Quota:
     """Requests, or tokens. Times are time.monotonic."""
 
     def __init__(self, a_minute: int | None):
@@ -57,7 +57,7 @@ class SharedPace:
     def __init__(self, ledger: Ledger, model: str, requests: int | None, tokens: int | None):
         self._ledger = ledger
         self._model = model
-        self._requests, self._tokens = _Lane(requests), _Lane(tokens)
+        self._requests, self._tokens = _Quota(requests), _Quota(tokens)
         self._queue = asyncio.Lock()
 
     async def turn(self, tokens: float) -> None:

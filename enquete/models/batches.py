@@ -28,15 +28,15 @@ from openai.types import Batch
 from pydantic import JsonValue, SecretStr
 
 from enquete.ledger.batch_jobs import (
+    BatchOrder,
     InFlight,
-    Noted,
     asked_in,
     calls_in_flight,
     close,
     close_settled,
     name_of,
     note,
-    noted_orders,
+    open_orders,
     orders_placed,
 )
 from enquete.ledger.budget import Budget
@@ -326,7 +326,7 @@ class Halted(Exception):
 
 
 T = TypeVar("T")
-Report = Callable[[Noted, int, str], None]
+Report = Callable[[BatchOrder, int, str], None]
 """Told how far an order is, how many the run has placed, and what is wrong with the server ("" while it answers)."""
 
 
@@ -351,11 +351,11 @@ class Ordering:
     def is_halted(self) -> bool:
         return self._halted.is_set()
 
-    async def place(self, model: str, asked: Mapping[str, int], content: bytes) -> Noted:
+    async def place(self, model: str, asked: Mapping[str, int], content: bytes) -> BatchOrder:
         """`asked`: see ledger/batch_jobs.py. Raises AwaitsBatch where it may have been placed; after Halted,
         Unavailable and Rejected it was not."""
         self._placed += 1
-        order = await note(self._ledger, Noted(token_hex(8), self._placed, model, len(asked)), asked)
+        order = await note(self._ledger, BatchOrder(token_hex(8), self._placed, model, len(asked)), asked)
         try:
             file = await self._patiently(lambda: self._provider.upload(order.mark, content))
             order = await note(self._ledger, replace(order, file=file))
@@ -368,7 +368,7 @@ class Ordering:
             raise
         return await note(self._ledger, replace(order, id=made.id))
 
-    async def _ordered(self, order: Noted) -> BatchJob:
+    async def _ordered(self, order: BatchOrder) -> BatchJob:
         """Raises Unanswered where it was certainly not taken, AwaitsBatch where nobody can tell."""
         try:
             return await self._provider.order(order.file, run=self._ledger.run, mark=order.mark)
@@ -385,7 +385,7 @@ class Ordering:
                 "yet: resume to look again."
             ) from None
 
-    async def searched(self, order: Noted) -> BatchJob | None:
+    async def searched(self, order: BatchOrder) -> BatchJob | None:
         """The order by its mark. Raises AwaitsBatch where the run pauses before that is known."""
         for wait in _growing(1.0):
             seen = await self._answered(order, lambda: self._provider.find(self._ledger.run, order.mark))
@@ -394,7 +394,7 @@ class Ordering:
             await self._sleep(wait)
         raise AssertionError  # it grows for ever
 
-    async def followed(self, order: Noted) -> BatchJob:
+    async def followed(self, order: BatchOrder) -> BatchJob:
         """The order once it has ended. Raises AwaitsBatch."""
         for wait in _growing(FIRST_POLL_S):
             self.report(order, self._placed, "")
@@ -407,7 +407,9 @@ class Ordering:
                 return seen
         raise AssertionError
 
-    async def fetched(self, order: Noted, ended: BatchJob, deliver: Callable[[BatchReply], Awaitable[None]]) -> None:
+    async def fetched(
+        self, order: BatchOrder, ended: BatchJob, deliver: Callable[[BatchReply], Awaitable[None]]
+    ) -> None:
         """Every reply delivered, some of them twice where the connection broke. Raises AwaitsBatch."""
 
         async def replies() -> None:
@@ -420,7 +422,7 @@ class Ordering:
 
         await self._answered(order, replies)
 
-    async def _answered(self, order: Noted, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _answered(self, order: BatchOrder, ask: Callable[[], Awaitable[T]]) -> T:
         """Once it is ordered the server is asked for as long as it takes. Raises AwaitsBatch where the run pauses, or
         the server refuses."""
         for wait in _growing(FIRST_POLL_S):
@@ -471,7 +473,7 @@ class Ordering:
         refused = Refused(denied.status, denied.told.message, "", code)
         return rejected(self._shown, refused, model, SendCounts())
 
-    def _unknown(self, order: Noted, denied: Denied) -> str:
+    def _unknown(self, order: BatchOrder, denied: Denied) -> str:
         return (
             f"The model server {self._shown} {denied} when it was asked for batch {order.number} "
             f"({order.id or order.mark}), which is paid for: resume with the key and the server it was ordered with."
@@ -695,13 +697,13 @@ class BatchQueue:
             await share.freed.wait()
         share.held += size
 
-    async def _placed(self, model: str, file: list[_Queued]) -> Noted:
+    async def _placed(self, model: str, file: list[_Queued]) -> BatchOrder:
         content = b"".join(queued.line for queued in file)
         for queued in file:
             queued.line = b""
         return await self._ordering.place(model, {queued.name: queued.longest for queued in file}, content)
 
-    async def _ended(self, order: Noted, share: _Share | None = None, size: int = 0) -> BatchJob:
+    async def _ended(self, order: BatchOrder, share: _Share | None = None, size: int = 0) -> BatchJob:
         """Raises AwaitsBatch, and where the provider refused the batch _Crowded or Unavailable with `outage`. `share`:
         of its model, with `size` bytes of it; None for an order that cannot be divided any more."""
         ended = await self._ordering.followed(order)
@@ -720,18 +722,18 @@ class BatchQueue:
 
     def adopt(self, settle: Settle) -> list[tuple[InFlight, int]]:
         """Follow what earlier sessions ordered, and settle it as it comes. Gives the calls that are owed a reply."""
-        longest: dict[str, tuple[Noted, int]] = {}
-        for order in noted_orders(self._ledger):
+        longest: dict[str, tuple[BatchOrder, int]] = {}
+        for order in open_orders(self._ledger):
             longest |= {name: (order, tokens) for name, tokens in asked_in(self._ledger, order.mark).items()}
         calls = calls_in_flight(self._ledger, longest.__contains__)
-        by_order: defaultdict[Noted, dict[str, tuple[InFlight, int]]] = defaultdict(dict)
+        by_order: defaultdict[BatchOrder, dict[str, tuple[InFlight, int]]] = defaultdict(dict)
         for name, call in calls.items():
             order, tokens = longest[name]
             by_order[order][name] = call, tokens
         for order, owed in by_order.items():
             over = asyncio.get_running_loop().create_future()
             self._earlier |= dict.fromkeys(owed, over)
-            self._start(self._adopted(order, owed, settle, over))
+            self._start(self._settle_earlier(order, owed, settle, over))
         return [pair for owed in by_order.values() for pair in owed.values()]
 
     async def earlier(self, key: CallKey) -> None:
@@ -741,8 +743,8 @@ class BatchQueue:
         if over is not None:
             await asyncio.shield(over)
 
-    async def _adopted(
-        self, order: Noted, owed: dict[str, tuple[InFlight, int]], settle: Settle, over: asyncio.Future[None]
+    async def _settle_earlier(
+        self, order: BatchOrder, owed: dict[str, tuple[InFlight, int]], settle: Settle, over: asyncio.Future[None]
     ) -> None:
         ready: list[Coroutine[Any, Any, None]] = []
 

@@ -33,7 +33,8 @@ one, which asks everybody twice and sums up by a role (respondents/roles.py):
             return talk.after(await keep(context, talk.unit, note))
 
 A discussion answers with `participant` and `round` in what it asks, hears all blocks of a round at once where its
-participants do not see one another's answers of that round, and keeps a turn each (tests/support/talks.py has both).
+participants do not see one another's answers of that round, and keeps a turn each
+(tests/support/conversation_methods.py has both).
 """
 
 from __future__ import annotations

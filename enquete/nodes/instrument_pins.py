@@ -157,7 +157,7 @@ IN_PYTHON = "own"
 
 
 ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
-SHELVED = re.compile(r"([A-Za-z0-9][\w-]*/)?[A-Za-z0-9][\w-]*", re.ASCII)
+NAME_IN_FOLDER = re.compile(r"([A-Za-z0-9][\w-]*/)?[A-Za-z0-9][\w-]*", re.ASCII)
 """How a client names a file of a server's own folder."""
 
 
@@ -193,7 +193,9 @@ def pin_instruments(
             )
         try:
             instrument, told = (
-                _of_ones_own(model, own_file, request.shelf) if own_file else (load_shipped(model, name, pack.name), ())
+                _of_ones_own(model, own_file, request.own_folder)
+                if own_file
+                else (load_shipped(model, name, pack.name), ())
             )
         except InstrumentError as error:  # every file is read before the first problem is told
             problems += error.problems
@@ -212,29 +214,29 @@ def drafts_named(request: RunRequest, language: Language) -> list[str]:
     """A notice, where instruments or files that settings name are drafts."""
     given = (request.own_instruments, *request.settings.values())
     named = [value for values in given for value in values.values() if isinstance(value, str)]
-    if request.shelf is None:
+    if request.own_folder is None:
         files = [Path(value).expanduser() for value in named if value.endswith(ENDINGS)]
     else:
-        files = [Path(request.shelf, f"{value}.yaml") for value in named if SHELVED.fullmatch(value)]
+        files = [Path(request.own_folder, f"{value}.yaml") for value in named if NAME_IN_FOLDER.fullmatch(value)]
     drafts = [file.name for file in files if is_draft(file)]
     return [tell(DRAFT, language).format(files=", ".join(drafts))] if drafts else []
 
 
 def _of_ones_own(
-    model: type[BaseModel], given: str | dict[Any, Any], shelf: str | None
+    model: type[BaseModel], given: str | dict[Any, Any], own_folder: str | None
 ) -> tuple[BaseModel, tuple[Note, ...]]:
-    """The file of that name, with a `shelf` one that lies there; or the file that this content would be."""
+    """The file of that name, with `own_folder` one that lies there; or the file that this content would be."""
     if isinstance(given, str):
-        return load_own(model, Path(given) if shelf is None else shelved(shelf, given))
+        return load_own(model, Path(given) if own_folder is None else file_in(own_folder, given))
     return complete_instrument(model, SourceFile(IN_PYTHON, given, {}, {}, ()))
 
 
-def shelved(shelf: str, name: str) -> Path:
+def file_in(own_folder: str, name: str) -> Path:
     """A file in the folder, by its name without its ending, or in one below it as FOLDER/NAME. Raises InstrumentError,
     which lists the names there are."""
-    files = [file for depth in ("*", "*/*") for file in sorted(Path(shelf).glob(depth))]
+    files = [file for depth in ("*", "*/*") for file in sorted(Path(own_folder).glob(depth))]
     there = {
-        file.relative_to(shelf).with_suffix("").as_posix(): file
+        file.relative_to(own_folder).with_suffix("").as_posix(): file
         for file in files
         if file.suffix in ENDINGS and file.is_file()
     }
@@ -264,8 +266,8 @@ def method_settings(
 ) -> dict[str, dict[str, Any]]:
     """Each methodology's own settings, complete with defaults, so that the record says what was used.
 
-    A methodology may take defaults from its instrument, and refuse files that are not in the run's language. With a
-    `shelf` it takes files from there alone.
+    A methodology may take defaults from its instrument, and refuse files that are not in the run's language. With
+    `own_folder` it takes files from there alone.
     """
     for name in request.settings:
         if name not in methods:
@@ -276,7 +278,7 @@ def method_settings(
         try:
             given = request.settings.get(name, {})
             instrument = _as_asked(methodology.instrument, name, used[name])
-            context = {"language": language, "instrument": instrument, "shelf": request.shelf}
+            context = {"language": language, "instrument": instrument, "own_folder": request.own_folder}
             settings = methodology.settings.model_validate(given, context=context)
             settings_by[name] = settings.model_dump(mode="json")
         except ValidationError as error:

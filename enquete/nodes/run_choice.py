@@ -524,7 +524,7 @@ def draft_record(
         )
     if served and request.batch:
         raise SettingsError("batch: seats are asked at servers of their own, one at a time; leave one of them out")
-    require_served(served, resolve_machine(request, environment), listed=request.shelf is not None)
+    require_served(served, resolve_machine(request, environment), listed=request.own_folder is not None)
     memory: MemoryKind = request.memory or environment.memory or "local"
     require_reachable(memory, resolve_machine(request, environment))
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from enquete.ledger import queries
 from enquete.ledger.backup import BackupCopies, backed_up, require_sound
-from enquete.ledger.batch_jobs import Noted, sweep_unordered
+from enquete.ledger.batch_jobs import BatchOrder, sweep_unordered
 from enquete.ledger.budget import Budget, Claim
 from enquete.ledger.connection import damaged
 from enquete.ledger.drives import DiskReserve
@@ -139,7 +139,7 @@ class RunSession(RunBase[Ledger]):
     def tell(self, progress: Progress) -> None:
         """How far the run's batches are is progress too: of requests, not of agents."""
 
-        def report(order: Noted, placed: int, fault: str) -> None:
+        def report(order: BatchOrder, placed: int, fault: str) -> None:
             settled, more = order.done + order.failed, {"batches": placed, "fault": fault}
             progress(event_of(self.budget, ("batch", "", "main", order.number), settled, order.total) | more)
 

@@ -47,7 +47,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Talk:
+class Transcript:
     """session: as in the table of answers, "" where an agent has one conversation."""
 
     title: str
@@ -56,11 +56,11 @@ class Talk:
     graph: Picture | None = None
 
 
-Talks: TypeAlias = Callable[[Path, str, Language], Iterable[Talk]]
+Transcripts: TypeAlias = Callable[[Path, str, Language], Iterable[Transcript]]
 """(folder of the methodology's files, participant, language) → the conversations that the participant took part in."""
 
 
-def no_talks(folder: Path, participant: str, language: Language) -> Iterable[Talk]:
+def no_transcripts(folder: Path, participant: str, language: Language) -> Iterable[Transcript]:
     return ()
 
 
@@ -140,8 +140,8 @@ class Evaluation:
     files: Callable[[WholeResults, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
 
-    # Its conversations with one agent, read from its own files: see `Talk`.
-    talks: Talks = no_talks
+    # Its conversations with one agent, read from its own files: see `Transcript`.
+    transcripts: Transcripts = no_transcripts
 
     # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of
     # checks that no other methodology has, by name.

@@ -146,7 +146,7 @@ async def write(run_session: RunSession, findings: Sequence[FindingData]) -> Non
     """
     if not findings or not wanted(run_session):
         return
-    context, name = _desk(run_session), subject(findings, run_session.record.language)
+    context, name = _context(run_session), subject(findings, run_session.record.language)
     if context.pinned(name) is None and (text := await _written(context, name, findings)) is not None:
         await context.pin(name, text.as_json())
 
@@ -184,13 +184,15 @@ def _by_rule(data: NarrativeData) -> Narrative:
     )
 
 
-def _desk(run_session: RunSession) -> LedgerContext:
+def _context(run_session: RunSession) -> LedgerContext:
     """The interviewer's context of the main arm, filed under the synthesis; it has nobody to ask."""
     name = next(iter(run_session.record.methods))
     nobody = NobodyAsks()
-    desk = run_session.context(name, "T1", run_session.record.main.id)
+    context = run_session.context(name, "T1", run_session.record.main.id)
     interviewers = run_session.interviewers(NARRATIVE)
-    return replace(desk, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody, interviewers=interviewers)
+    return replace(
+        context, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody, interviewers=interviewers
+    )
 
 
 def stored(reading: RunReading, findings: Sequence[FindingData]) -> NarrativeText:

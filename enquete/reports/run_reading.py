@@ -1,4 +1,4 @@
-"""A run, opened to read only: its record, ledger, instruments and desks, without a lock, a key or a model.
+"""A run, opened to read only: its record, ledger, instruments and contexts, without a lock, a key or a model.
 
 Everything that reports need comes through here, each kind of row in one query. The whole reading is one SQLite read
 transaction, so that table, counts and report agree even while another process goes on with the run.

@@ -193,7 +193,7 @@ def merged(participant_id: str, experiences: Sequence[Experience], kind: Kind) -
         (entry.place / max(experience.length, 1), Placed(entry, f"{experience.platform} {entry.source}"))
         for experience in experiences
         if participant_id in experience.memories
-        for entry in experience.memories[participant_id].shelves[kind].entries.values()
+        for entry in experience.memories[participant_id].newest[kind].entries.values()
     ]
     newest_first = sorted(placed, key=lambda pair: -pair[0])
     return list({item.entry.text: item for _, item in reversed(newest_first)}.values())[::-1]

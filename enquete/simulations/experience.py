@@ -180,7 +180,7 @@ def shown_entry(post: Mapping[str, JsonValue], author: str, place: float) -> Mem
 
 
 @dataclass
-class Shelf:
+class NewestEntries:
     """One agent's entries of one kind, as many of the newest as fill `budget` characters.
 
     Each text stands once: The simulator logs initial posts twice (round 0 without post_id, round 1 with it), and models
@@ -223,7 +223,7 @@ class Memory:
     budget: int
 
     def __post_init__(self) -> None:
-        self.shelves: dict[Kind, Shelf] = {kind: Shelf(self.budget) for kind in KINDS}
+        self.newest: dict[Kind, NewestEntries] = {kind: NewestEntries(self.budget) for kind in KINDS}
 
 
 # --- What happened on each platform, from the OASIS database where it can be read, else from the action log.
@@ -263,21 +263,21 @@ def read_trace(
             remember_shown(memories[owner], user_id, info, authors, rowid)
         elif action != "interview" and (told := interpret(action, tables.args(action, arguments(info)), float(rowid))):
             kind, entry = told
-            memories[owner].shelves[kind].add_older(entry)
+            memories[owner].newest[kind].add_older(entry)
     return Trace(memories, exposure, length)
 
 
 def remember_shown(memory: Memory, user_id: int, info: object, authors: Mapping[int, str], rowid: int) -> None:
     """What others wrote and the agent was shown."""
-    shelf = memory.shelves["shown"]
-    if shelf.full:
+    newest = memory.newest["shown"]
+    if newest.full:
         return
     posts = arguments(info).get("posts")
     for post in posts if isinstance(posts, list) else ():
         if not isinstance(post, dict) or post.get("user_id") == user_id:
             continue
         if entry := shown_entry(post, author_of(post.get("user_id"), authors), float(rowid)):
-            shelf.add_older(entry)
+            newest.add_older(entry)
 
 
 def author_of(user_id: JsonValue, authors: Mapping[int, str]) -> str:
@@ -469,7 +469,7 @@ def read_lines(lines: LogLines, owners: LogOwners, memories: dict[str, Memory], 
         told = interpret(clean(line.get("action_type")), args, float(number)) if owner else None
         if owner and told:
             memory = memories.setdefault(owner, Memory(budget))
-            memory.shelves[told[0]].add_newer(told[1])
+            memory.newest[told[0]].add_newer(told[1])
     return understood
 
 

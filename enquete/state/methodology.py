@@ -350,7 +350,7 @@ class Port(Protocol):
     def root(self) -> Path: ...
 
     @property
-    def shelf(self) -> str | None:
+    def own_folder(self) -> str | None:
         """Where files lie that callers may name; None: they may name any."""
 
     def model(self) -> str:

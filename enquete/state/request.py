@@ -368,7 +368,7 @@ class RunRequest(BaseModel):
         Field(max_length=20, description="methodology → its own settings"),
         OptionMetadata("cli", "http", about="study", option="--set", value="METHOD.KEY=VALUE"),
     ] = {}
-    shelf: Annotated[
+    own_folder: Annotated[
         Place | None,
         Field(
             description="folder whose files settings may name, by name alone, beside what ships; any file unless given"

@@ -94,7 +94,7 @@ class Arguments(DrivingArguments, total=False):
     unless methods are named, or `shipped` for Enquete's."""
     settings: Mapping[str, Mapping[str, Any]]
     """Methodology → its own settings."""
-    shelf: str | Path | None
+    own_folder: str | Path | None
     """Folder whose files settings may name, by name alone, beside what ships; any file unless given."""
     arms: Sequence[Arm] | None
     """Conditions of answering in place of one, exactly one of them with the role main."""

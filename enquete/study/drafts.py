@@ -759,7 +759,7 @@ def draft_on_server(sandbox: PathSandbox, sim_id: str, asked: DraftRequest) -> D
     """By rule, in a folder of the server's own, whose files clients then name as FOLDER/NAME. Raises SettingsError
     where it holds drafts already or too little was said, SimulationNotFound, OutsideRoot."""
     simulation = sandbox.simulation(sim_id)
-    folder = Path(sandbox.given["shelf"], asked.into or drafts_folder(sim_id))
+    folder = Path(sandbox.given["own_folder"], asked.into or drafts_folder(sim_id))
     sandbox.require_inside(folder)
     made = Drafting(simulation, root=sandbox.given["root"], into=folder, topic=asked.topic, themes=asked.themes).make()
     return DraftsData(sim_id=sim_id, folder=made.folder.name, themes=made.themes, files=_files_in(made.folder, "en"))
@@ -768,7 +768,7 @@ def draft_on_server(sandbox: PathSandbox, sim_id: str, asked: DraftRequest) -> D
 def drafts_on_server(sandbox: PathSandbox, sim_id: str, language: str = "en") -> list[DraftedFile]:
     """As they are now, in the folder that is theirs unless another was named; [] where nobody drafted. language: of the
     findings. Raises OutsideRoot."""
-    folder = Path(sandbox.given["shelf"], drafts_folder(sim_id))
+    folder = Path(sandbox.given["own_folder"], drafts_folder(sim_id))
     sandbox.require_inside(folder)
     return _files_in(folder, language)
 

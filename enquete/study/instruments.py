@@ -20,7 +20,7 @@ from enquete.instruments.review import ReviewFinding, review
 from enquete.instruments.source import read_source
 from enquete.instruments.text import LANGUAGES, texts_of
 from enquete.locale import languages, tell
-from enquete.nodes.instrument_pins import ENDINGS, shelved
+from enquete.nodes.instrument_pins import ENDINGS, file_in
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.request import RunRequest
 from enquete.study.run import Run
@@ -68,12 +68,16 @@ def shipped_instruments(language: str = "en") -> list[InstrumentSummary]:
     return summaries
 
 
-def own_instruments(shelf: Path, language: str = "en") -> list[InstrumentSummary]:
+def own_instruments(own_folder: Path, language: str = "en") -> list[InstrumentSummary]:
     """The files in a server's own folder, by name, each read for the methodology that it fits; of the folders in it,
     such as those of drafts, those that are called like a methodology: others are what settings name."""
-    files = sorted(shelf.glob("*")) + sorted(file for file in shelf.glob("*/*") if file.stem in methodologies())
+    files = sorted(own_folder.glob("*")) + sorted(
+        file for file in own_folder.glob("*/*") if file.stem in methodologies()
+    )
     readable = [file for file in files if file.suffix in ENDINGS and file.is_file()]
-    return [_own(file, file.relative_to(shelf).with_suffix("").as_posix(), language) for file in readable[:MOST_FILES]]
+    return [
+        _own(file, file.relative_to(own_folder).with_suffix("").as_posix(), language) for file in readable[:MOST_FILES]
+    ]
 
 
 def _own(file: Path, name: str, language: str) -> InstrumentSummary:
@@ -208,7 +212,7 @@ def other_methodology_named(request: RunRequest) -> Iterator[None]:
     except InstrumentError:
         for name, file in request.own_instruments.items():
             if isinstance(file, str) and name in methodologies():
-                path = Path(file).expanduser() if request.shelf is None else shelved(request.shelf, file)
+                path = Path(file).expanduser() if request.own_folder is None else file_in(request.own_folder, file)
                 if (meant := of_another(file, path, name)) is not None:
                     raise meant from None
         raise

@@ -46,7 +46,7 @@ def operations() -> Mapping[str, tuple[str, Operation]]:
 
 
 async def operate(
-    name: str, given: Mapping[str, Any], root: Path, shelf: str | None = None, tasks: Tasks | None = None
+    name: str, given: Mapping[str, Any], root: Path, own_folder: str | None = None, tasks: Tasks | None = None
 ) -> dict[str, JsonValue]:
     """Carry an operation out. tasks: a server's, in its loop: so many runs are driven at once, and paused at its end.
 
@@ -59,7 +59,7 @@ async def operate(
     except ValidationError as error:
         raise SettingsError(complaints(error)) from None
     try:
-        return await operation.does(FacadePort(root, shelf, methodology, tasks), asked)
+        return await operation.does(FacadePort(root, own_folder, methodology, tasks), asked)
     except OverBudget as over:
         # In the operation's own arguments.
         takes_budget = "budget_tokens" in operation.takes.model_fields
@@ -74,7 +74,7 @@ class FacadePort:
     """The port of one methodology."""
 
     root: Path
-    shelf: str | None
+    own_folder: str | None
     methodology: str
     tasks: Tasks | None = None
 
@@ -90,7 +90,7 @@ class FacadePort:
     async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
         if self.tasks is not None:
             self.tasks.require_room()
-        fixed = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf, "new": True}
+        fixed = {"methods": [self.methodology], "phase": "T1", "own_folder": self.own_folder, "new": True}
         task = await run_in_thread(
             lambda: choose_start(parse_request(**self._where(sim), **fixed, **request)), within_s=None
         )
@@ -185,7 +185,7 @@ class FacadePort:
 
     def _where(self, sim: str | Path) -> dict[str, str]:
         """A simulation that a caller names lies under the root, where callers may name no files at all."""
-        if isinstance(sim, str) and self.shelf is not None:
+        if isinstance(sim, str) and self.own_folder is not None:
             PathSandbox(self.root).simulation(sim)
         return {"sim": str(sim), "root": str(self.root)}
 

@@ -410,7 +410,7 @@ def choose_start(request: RunRequest) -> Start:
 def start_of_resume(name: str, given: dict[str, Any]) -> Start:
     """The run that a token, a run_id or a simulation (its latest unfinished) means. Raises RunNotFound, LedgerError."""
     for argument in given:
-        if argument in RunRequest.model_fields and argument not in (*RESUME_ARGUMENTS, "shelf", "confirm"):
+        if argument in RunRequest.model_fields and argument not in (*RESUME_ARGUMENTS, "own_folder", "confirm"):
             takes = ", ".join(RESUME_ARGUMENTS)
             raise SettingsError(f"{argument}: a run goes on as it was begun; resume takes {takes}")
     sim = given.pop("sim", None)

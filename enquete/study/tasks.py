@@ -251,7 +251,7 @@ def _looked_at(work: asyncio.Task[Run]) -> None:
 
 
 LONGEST_SHOWN = 100
-SHELF = "instruments"
+OWN_FOLDER = "instruments"
 """Below the root: files of the operator's own that clients may name (docs/security.md)."""
 
 
@@ -274,7 +274,7 @@ class PathSandbox:
     @property
     def given(self) -> dict[str, Any]:
         """What a client's request holds beside its own words: where simulations are, which files settings may name."""
-        return {"root": str(self.root), "shelf": str(self.root / SHELF)}
+        return {"root": str(self.root), "own_folder": str(self.root / OWN_FOLDER)}
 
     def simulations(self) -> list[KnownSimulation]:
         """By id."""

@@ -30,7 +30,7 @@ def insert(n: int, size: int = 100) -> Callable[[sqlite3.Connection], int]:
     return write
 
 
-class PagesBallast(DiskReserve):
+class PagesReserve(DiskReserve):
     """A reserve of pages: SQLite itself says "database or disk is full" until it is given back. Portable, unlike
     mounts."""
 
@@ -63,7 +63,7 @@ def test_what_is_under_way_is_stored_in_the_reserves_place_and_nothing_new_begin
     told: list[str] = []
 
     async def work(connection: sqlite3.Connection) -> tuple[list[object], list[object]]:
-        disk_reserve = PagesBallast(tmp_path, connection, 100)
+        disk_reserve = PagesReserve(tmp_path, connection, 100)
         disk_reserve.on_full = told.append
         with disk_reserve.held():
             writer = GroupWriter(connection, "w", disk_reserve)
@@ -92,7 +92,7 @@ def test_what_is_under_way_is_stored_in_the_reserves_place_and_nothing_new_begin
 
 def test_what_even_the_reserve_has_no_room_for_is_named(tmp_path: Path) -> None:
     async def work(connection: sqlite3.Connection) -> list[object]:
-        disk_reserve = PagesBallast(tmp_path, connection, 3)
+        disk_reserve = PagesReserve(tmp_path, connection, 3)
         with disk_reserve.held():
             writer = GroupWriter(connection, "w", disk_reserve)
             writes = [writer.submit(insert(1, 200_000), "the answer of agent:a"), writer.submit(insert(2), "another")]

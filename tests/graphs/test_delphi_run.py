@@ -18,7 +18,7 @@ from enquete.state.asking import ATTEMPTS
 from enquete.state.errors import SettingsError
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
-from tests.support.populations import BareDesk
+from tests.support.populations import BareContext
 from tests.support.studies import call_keys, personas, stored_answers
 
 INSTRUMENT = load_shipped(DelphiInstrument, "delphi")
@@ -77,7 +77,7 @@ def test_a_second_coding_that_cannot_be_read_leaves_the_study_without_it(tmp_pat
 def test_the_plan_counts_the_second_coding_only_where_it_is_made() -> None:
     def calls(agents: int, wanted: bool) -> tuple[int, int]:
         procedure = Delphi(INSTRUMENT, DelphiSettings(second_coding=wanted), "de")
-        return procedure.plan(BareDesk(agents)).calls["theme"]
+        return procedure.plan(BareContext(agents)).calls["theme"]
 
     on, off = calls(10, True), calls(10, False)
     # 10 agents × 4 questions; a batch holds at least one statement, a call may take 3 attempts, merges as many again
@@ -132,7 +132,7 @@ def test_a_panel_that_never_settles_ends_with_round_five(auto: DelphiInstrument)
 
 
 def test_the_plan_reaches_from_three_rounds_to_five(auto: DelphiInstrument) -> None:
-    plan = Delphi(auto, DelphiSettings(second_coding=False), "de").plan(BareDesk(10))
+    plan = Delphi(auto, DelphiSettings(second_coding=False), "de").plan(BareContext(10))
     assert plan.calls["answer"] == (30, 10 * 5 * ATTEMPTS)  # 10 agents · 3 blocks; · 5 blocks
 
 

@@ -13,7 +13,7 @@ from enquete.instruments.text import instrument_notices
 from enquete.state.asking import Asking
 from enquete.state.errors import InstrumentError
 from enquete.state.methodology import NoSettings, Plan
-from tests.support.populations import BareDesk
+from tests.support.populations import BareContext
 
 SHIPPED = load_shipped(ScenarioInstrument, "scenario")
 OWN = """\
@@ -106,7 +106,7 @@ def test_two_scenarios_one_dimension_and_one_role_are_the_bounds(tmp_path: Path)
 
 def test_the_plan_counts_blocks_or_items(tmp_path: Path) -> None:
     def plan(instrument: ScenarioInstrument, asking: Asking) -> Plan:
-        return ScenarioRating(instrument, NoSettings(), "de").plan(BareDesk(10, asking))
+        return ScenarioRating(instrument, NoSettings(), "de").plan(BareContext(10, asking))
 
     block, item = plan(SHIPPED, "block"), plan(SHIPPED, "item")
     assert block.calls["answer"] == (40, 120)  # 10 agents × 4 scenarios, 3 attempts

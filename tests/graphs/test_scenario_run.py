@@ -1,4 +1,4 @@
-"""Whole runs of the scenario study by the synthetic respondent, and the coding of its open answers over a desk."""
+"""Whole runs of the scenario study by the synthetic respondent, and the coding of its open answers over a context."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_themes_are_coded_by_scenario_and_only_for_the_main_arm(run: enquete.Run
     assert {one["n_total"] for one in run.results["scenario"]["ratings"]} == {8}  # arm b never leaks into a finding
 
 
-class _Desk:
+class _Context:
     """Answers and pinned values in memory; the interviewer's work ends as told."""
 
     def __init__(self, answers: list[Answer], ending: str = "done"):
@@ -114,7 +114,7 @@ class _Desk:
         return task.rule(task.data)
 
 
-def close(context: _Desk) -> str:
+def close(context: _Context) -> str:
     return asyncio.run(ScenarioRating(INSTRUMENT, NoSettings(), "de").between(1, context))
 
 
@@ -122,17 +122,17 @@ def said(text: str = "Ich würde auswandern.") -> list[Answer]:
     return [Answer(f"{scenario}/open", "ok", text=text) for scenario in SCENARIOS]
 
 
-def themes(context: _Desk) -> Mapping[str, int]:
+def themes(context: _Context) -> Mapping[str, int]:
     return {scenario: len(context.values[themes_of(scenario)]["themes"]) for scenario in SCENARIOS}
 
 
 def test_no_answer_and_no_other_arm_is_coded() -> None:
     for answers in ([], [Answer("kollaps/open", "refused"), Answer("kollaps/impact", "ok", value=3)], said("…")[:1]):
-        context = _Desk(answers)
+        context = _Context(answers)
         assert close(context) == "end"
         assert set(themes(context).values()) == {0}
     assert len(context.subjects) == 1  # "…" was shown to the coder, who found nothing in it
-    context = _Desk(said())
+    context = _Context(said())
     context.arm = Arm(id="b", role="b")
     assert close(context) == "end"
     assert context.values == {}
@@ -140,7 +140,7 @@ def test_no_answer_and_no_other_arm_is_coded() -> None:
 
 @pytest.mark.parametrize("ending", ["short", "failed"])
 def test_a_stopped_coding_keeps_what_is_done_and_goes_on_with_the_rest(ending: str) -> None:
-    context = _Desk(said(), ending)
+    context = _Context(said(), ending)
     assert close(context) == ending
     assert set(context.values) == {themes_of(scenario) for scenario in SCENARIOS if scenario != "kollaps"}
     context.ending, context.subjects = "done", []

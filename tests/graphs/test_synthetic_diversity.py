@@ -24,7 +24,7 @@ TRUTH = PLANTED.truth
 
 
 class Keys:
-    """All that making blocks needs of a desk."""
+    """All that making blocks needs of a context."""
 
     def key(self, participant: str, part: str) -> BlockKey:
         return BlockKey("run", "main", "diversity", "T1", "", 0, 0, participant, part)

@@ -71,8 +71,8 @@ def places(model: type[BaseModel]) -> list[str]:
 def test_no_setting_of_any_methodology_is_a_path(tmp_path: Path, opened: list[str]) -> None:
     """Every field of every registered methodology's settings, as a text, in a list and in a mapping, past the bodies'
     own
-    check: with a server's shelf nothing is opened. No field is a Path either."""
-    secret, shelf = tmp_path / "secret", str(tmp_path / "instruments")
+    check: with a server's own_folder nothing is opened. No field is a Path either."""
+    secret, own_folder = tmp_path / "secret", str(tmp_path / "instruments")
     texts = [str(secret / "key.yaml"), str(secret / "pipe.yaml"), str(secret / "key"), "../secret/key", str(secret)]
     walked = 0
     for name, methodology in methodologies().items():
@@ -84,7 +84,12 @@ def test_no_setting_of_any_methodology_is_a_path(tmp_path: Path, opened: list[st
                     walked += 1
                     with suppress(ValidationError, InstrumentError):
                         methodology.settings.model_validate(
-                            {place: value}, context={"language": "de", "instrument": instrument, "shelf": shelf}
+                            {place: value},
+                            context={
+                                "language": "de",
+                                "instrument": instrument,
+                                "own_folder": own_folder,
+                            },
                         )
     assert walked >= 100
     assert opened == []
@@ -136,7 +141,7 @@ def test_files_of_the_servers_own_folder_can_be_named_and_nothing_else(
     assert "a named pipe" in refused[0].text
     assert "ours" in refused[1].text
     assert opened == []
-    assert not {"settings", "shelf", "root", "out", "base_url"} & MCP_STARTING.keys()
+    assert not {"settings", "own_folder", "root", "out", "base_url"} & MCP_STARTING.keys()
 
 
 def test_a_request_that_hangs_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

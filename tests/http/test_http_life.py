@@ -83,12 +83,12 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
 
 
 def test_instruments_of_the_servers_folder_are_asked_by_name(shared: httpx.Client, shared_root: Path) -> None:
-    ward, shelf = DATA / "sim_5ad1e6c0b742", shared_root / "instruments"
+    ward, own_folder = DATA / "sim_5ad1e6c0b742", shared_root / "instruments"
     shutil.copytree(ward, shared_root / "simulations" / ward.name)
     drafts = shared.post(f"{API}/{ward.name}/draft").json()["data"]
     names = {one["methodology"]: one["name"] for one in drafts["files"]}
     assert names["roundtable"] == f"drafts-{ward.name}/roundtable"
-    assert all(one["text"] == (shelf / f"{one['name']}.yaml").read_text("utf-8") for one in drafts["files"])
+    assert all(one["text"] == (own_folder / f"{one['name']}.yaml").read_text("utf-8") for one in drafts["files"])
     again = shared.post(f"{API}/{ward.name}/draft")
     assert (again.status_code, str(shared_root) in again.text) == (400, False)
     for wrong in ("../x", "a/b", "/etc"):

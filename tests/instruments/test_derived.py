@@ -146,11 +146,11 @@ def test_derived_parts_are_among_the_notices_of_a_run() -> None:
 
 def test_a_server_takes_files_of_its_own_folder_by_name_alone() -> None:
     methods = {"longitudinal": dotted_paths()["longitudinal"]}
-    used, _ = pin_instruments(RunRequest(instruments={"longitudinal": "items"}, shelf=str(FILES)), methods, "en")
+    used, _ = pin_instruments(RunRequest(instruments={"longitudinal": "items"}, own_folder=str(FILES)), methods, "en")
     assert used["longitudinal"].source == "items"
     for name in ("item", "../instruments/items", str(FILES / "items.csv"), "."):
         with pytest.raises(InstrumentError, match="is no file of this server"):
-            pin_instruments(RunRequest(instruments={"longitudinal": name}, shelf=str(FILES)), methods, "en")
+            pin_instruments(RunRequest(instruments={"longitudinal": name}, own_folder=str(FILES)), methods, "en")
 
 
 def test_a_servers_files_are_listed_with_what_they_ask() -> None:

@@ -15,14 +15,14 @@ import pytest
 from enquete.graphs.registry import methodologies
 from enquete.memory.recall import LocalMemory
 from tests.support import killing
-from tests.support.killing import Killer, Meddle, Study, Tally
+from tests.support.killing import KillCounts, Killer, Meddle, Study
 from tests.support.populations import mirofish_folder
 from tests.support.processes import Driven, ServerProcess, finish, kill_after, server_process
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
 
 CONCURRENCY = 16
 Begin = Callable[[int], Study]
-Held = Callable[[Tally], None]
+Held = Callable[[KillCounts], None]
 
 
 @pytest.fixture(scope="module")
@@ -132,19 +132,19 @@ def of_operations(
 def held(record_property: Callable[[str, object], None]) -> Held:
     """Nothing differs and nothing was paid twice; what was counted is said at the end of the session (conftest.py)."""
 
-    def check(tally: Tally) -> None:
-        record_property("kills", asdict(tally))
-        assert not tally.faults
+    def check(counts: KillCounts) -> None:
+        record_property("kills", asdict(counts))
+        assert not counts.faults
 
     return check
 
 
 def test_a_few_of_all_kills(of_a_simulation: Begin, held: Held) -> None:
     """The sample of `make chaos` that every change goes through."""
-    tally = Killer(of_a_simulation, 1).while_asking(
+    counts = Killer(of_a_simulation, 1).while_asking(
         6, killing.move, killing.delete, killing.copy, killing.truncate, killing.nothing, killing.zero_a_page
     )
-    held(tally)
+    held(counts)
 
 
 @OPERATIONS

@@ -79,7 +79,7 @@ def test_a_run_reports_progress_that_only_grows_and_ends_completed(fresh: Served
 
 
 def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name(served: Served) -> None:
-    bank, shelf = DATA / "sim_683e8059ab27", served.root / "instruments"
+    bank, own_folder = DATA / "sim_683e8059ab27", served.root / "instruments"
     shutil.copytree(bank, served.root / "simulations" / bank.name)
     drafts = served.call("draft_instruments", sim_id=bank.name, into="bank").structured_content
     by_methodology = {one["methodology"]: one for one in drafts["files"]}
@@ -92,10 +92,10 @@ def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name
     assert str(served.root) not in again
     own = served.call("draft_instruments", sim_id=bank.name, into="own", topic="Banks", themes=["cashback", "fees"])
     assert own.structured_content["themes"] == ["cashback", "fees"]
-    shutil.rmtree(shelf / "own")
+    shutil.rmtree(own_folder / "own")
     refused = served.call("draft_instruments", sim_id=bank.name, themes=["x"] * 9)
     assert text_of(refused).startswith("draft_instruments: themes: ")
-    (shelf / "bank" / "longitudinal.yaml").rename(shelf / "cashback.yaml")
+    (own_folder / "bank" / "longitudinal.yaml").rename(own_folder / "cashback.yaml")
     instruments = served.call("list_instruments").structured_content["instruments"]
     listed = {one["file"] for one in instruments if one["file"]}
     assert listed == {"cashback", named, "bank/delphi", "bank/scenario", "bank/roundtable"}

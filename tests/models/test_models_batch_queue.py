@@ -33,7 +33,7 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-class Desk:
+class BatchContext:
     """A run's metered model whose requests go in batches."""
 
     def __init__(self, server: ModelServer, ledger: Ledger, *, patience_s: float = 60.0, **limits: int):
@@ -66,7 +66,7 @@ class Desk:
         return int(self.ledger.read("SELECT sum(allowance) FROM calls").fetchone()[0])
 
 
-Work = Callable[[Desk], Awaitable[None]]
+Work = Callable[[BatchContext], Awaitable[None]]
 
 
 def at(server: ModelServer, folder: Path, work: Work, **options: Any) -> None:
@@ -74,7 +74,7 @@ def at(server: ModelServer, folder: Path, work: Work, **options: Any) -> None:
 
     async def run(ledger: Ledger) -> None:
         await sweep_unordered(ledger)
-        context = Desk(server, ledger, **options)
+        context = BatchContext(server, ledger, **options)
         try:
             await work(context)
         finally:
@@ -103,7 +103,7 @@ def all_settled(got: dict[str, Got]) -> bool:
 def test_all_who_wait_go_in_one_batch_and_a_file_takes_so_many(server: ModelServer, tmp_path: Path) -> None:
     names = [f"n{number}" for number in range(40)]
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         assert all_settled(await context.ask(*names))
         assert (sizes(server), server.count(), server.repeated()) == ([40], 40, {})
         assert context.budget.reserved == 0
@@ -111,13 +111,13 @@ def test_all_who_wait_go_in_one_batch_and_a_file_takes_so_many(server: ModelServ
 
     at(server, tmp_path / "one", work)
 
-    async def in_files(context: Desk) -> None:
+    async def in_files(context: BatchContext) -> None:
         assert all_settled(await context.ask(*names))
         assert sizes(server) == [40, 16, 16, 8]
 
     at(server, tmp_path / "lines", in_files, most_lines=16)
 
-    async def by_size(context: Desk) -> None:
+    async def by_size(context: BatchContext) -> None:
         assert all_settled(await context.ask("a", "b", "c"))
         assert sizes(server)[4:] == [1, 1, 1]
 
@@ -131,7 +131,7 @@ def test_what_failed_or_expired_goes_into_the_next_batch_and_was_not_bought(
     server.batches.fails = lambda name, time: time == 0 and len(server.batches.jobs) == 1
     server.batches.a_poll = 2
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         assert all_settled(await context.ask("a", "b"))
         server.batches.expires_after = 1
         assert all_settled(await context.ask("c", "d", "e"))
@@ -145,7 +145,7 @@ def test_a_request_fails_after_three_batches_and_alone_where_others_are_answered
 ) -> None:
     """`a` never works; `b`, in each of its batches, works in the third."""
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         a, b = context.key("a"), context.key("b")
         server.batches.fails = lambda name, time: name == name_of(a) or (name == name_of(b) and time < 2)
         got = await context.ask("a", "b", "c")
@@ -158,7 +158,7 @@ def test_a_request_fails_after_three_batches_and_alone_where_others_are_answered
 def test_a_batch_of_which_nothing_is_answered_three_times_pauses_the_run(server: ModelServer, tmp_path: Path) -> None:
     server.batches.fails = lambda name, time: True
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         assert set((await context.ask("a", "b")).values()) == {"short"}
         assert "answered none of 2 requests in a batch" in context.budget.stopped
         assert "The server had an error" in context.budget.stopped
@@ -173,7 +173,7 @@ def test_a_line_missing_from_the_output_may_have_been_bought_and_is_charged(
     server.batches.drops = lambda name: len(server.batches.jobs) == 1
     server.batches.pads = lambda name: 2**22 if len(server.batches.jobs) == 3 else 0
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         assert all_settled(await context.ask("a"))
         once = context.charged()
         assert once > 500
@@ -187,7 +187,7 @@ def test_a_line_missing_from_the_output_may_have_been_bought_and_is_charged(
 def test_a_form_that_the_server_refuses_is_put_otherwise_in_the_next_batch(server: ModelServer, tmp_path: Path) -> None:
     server.faults["no_json_schema"] = 1.0
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         assert all_settled(await context.ask("a", "b"))
         assert [request.rung for request in server.requests] == ["json_schema"] * 2 + ["json_object"] * 2
 
@@ -201,7 +201,7 @@ def test_what_is_too_much_at_once_is_halved_until_it_fits_and_follows_one_anothe
     asked meanwhile waits its turn. Then 200 bytes, into which not one request goes."""
     server.batches.holds = 6_000
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         names = [f"n{number}" for number in range(40)]
         assert all_settled(await context.ask(*names))
         assert (server.count(), server.repeated(), context.charged()) == (40, {}, 0)
@@ -238,7 +238,7 @@ def test_what_would_befall_every_batch_pauses_the_run_with_the_providers_words(
     elif meddle == "closed":
         server.vanish()
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         if meddle == "cancel":
             server.batches.stop_at("poll")
             asking = asyncio.ensure_future(context.ask("a", "b"))
@@ -259,7 +259,7 @@ def test_what_would_befall_every_batch_pauses_the_run_with_the_providers_words(
 def test_a_server_that_is_gone_for_a_while_is_looked_for_until_it_is_back(server: ModelServer, tmp_path: Path) -> None:
     """Longer than the run is patient: what is ordered is worth waiting for."""
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         server.batches.held = True
         asking = asyncio.ensure_future(context.ask("a", "b"))
         await until(lambda: server.batches.polls > 0)
@@ -277,7 +277,7 @@ def test_a_server_that_is_gone_for_a_while_is_looked_for_until_it_is_back(server
 def test_an_order_whose_reply_was_lost_is_found_and_not_placed_again(server: ModelServer, tmp_path: Path) -> None:
     server.batches.loses_reply = True
 
-    async def work(context: Desk) -> None:
+    async def work(context: BatchContext) -> None:
         assert all_settled(await context.ask("a", "b"))
         assert (sizes(server), server.count()) == ([2], 2)
 
@@ -290,7 +290,7 @@ def test_what_an_earlier_session_ordered_is_settled_whether_or_not_it_is_asked_f
     """Of three that stand when the run pauses one fails and one has no reply: both are asked again when somebody
     asks."""
 
-    async def pauses(context: Desk) -> None:
+    async def pauses(context: BatchContext) -> None:
         server.batches.held = True
         asking = asyncio.ensure_future(context.ask("a", "b", "c"))
         await until(lambda: server.batches.polls > 0)
@@ -298,7 +298,7 @@ def test_what_an_earlier_session_ordered_is_settled_whether_or_not_it_is_asked_f
         assert set((await asking).values()) == {"short"}
         assert (context.ledger.total("tokens"), waited_for(context.ledger)) == (0, "batch 1 of 1: 0 of 3 done")
 
-    async def goes_on(context: Desk) -> None:
+    async def goes_on(context: BatchContext) -> None:
         held = context.budget.reserved
         assert held > 3 * 500
         b, c = (name_of(context.key(name)) for name in "bc")
@@ -319,20 +319,20 @@ def test_what_an_earlier_session_ordered_is_settled_whether_or_not_it_is_asked_f
 def test_an_order_that_is_refused_while_nobody_looks_pauses_the_next_session(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    async def pauses(context: Desk) -> None:
+    async def pauses(context: BatchContext) -> None:
         server.batches.held = True
         asking = asyncio.ensure_future(context.ask("a"))
         await until(lambda: server.batches.polls > 0)
         context.batch_queue.halt()
         assert await asking == {"a": "short"}
 
-    async def is_told(context: Desk) -> None:
+    async def is_told(context: BatchContext) -> None:
         errors = {"data": [{"code": "x", "line": None, "message": "No credit left", "param": None}]}
         server.batches.jobs["batch_1"].shown.update(status="failed", errors=errors)
         assert await context.ask("a") == {"a": "short"}
         assert "refused batch 1 as a whole (1 requests to 'm'): No credit left (x)" in context.budget.stopped
 
-    async def asks_again(context: Desk) -> None:
+    async def asks_again(context: BatchContext) -> None:
         server.batches.held = False
         assert all_settled(await context.ask("a"))
         assert (sizes(server), context.charged()) == ([1, 1], 0)

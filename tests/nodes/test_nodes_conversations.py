@@ -20,10 +20,18 @@ from enquete.respondents.roles import RULE
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.asking import Answer, Arm, Block, Outcome, Participant, Reply
 from enquete.state.interview_context import InterviewContext, InterviewerTask, Metered, Respondent, ResultT
-from tests.support import talks
+from tests.support import conversation_methods
+from tests.support.conversation_methods import (
+    Discussion,
+    DiscussionSettings,
+    Inquiry,
+    InquirySettings,
+    NoInstrument,
+    made,
+    truth,
+)
 from tests.support.ledgers import opened
 from tests.support.populations import participants
-from tests.support.talks import Discussion, DiscussionSettings, Inquiry, InquirySettings, NoInstrument, made, truth
 
 PEOPLE = participants(2)
 KINDS: dict[str, Conversations[Any, Any, Any, Any]] = {
@@ -37,7 +45,7 @@ class Killed(Exception):
     """As if the process had ended here."""
 
 
-class MortalDesk(LedgerContext):
+class MortalContext(LedgerContext):
     """Dies after so many steps: before and after every answer, piece of work and kept turn, one at a time."""
 
     steps = 10**9
@@ -71,18 +79,18 @@ class MortalDesk(LedgerContext):
         return stored
 
 
-def context(ledger: Ledger, *, cap: int = 10**7, respondent: Respondent | None = None, **more: Any) -> MortalDesk:
+def context(ledger: Ledger, *, cap: int = 10**7, respondent: Respondent | None = None, **more: Any) -> MortalContext:
     budget = Budget(cap, ledger.total("tokens"))
     model, rules = (MeteredModel(ledger, budget, None, Terms(name, 0, 0)) for name in ("synthetic", RULE))
-    return MortalDesk(
+    return MortalContext(
         arm=Arm(), main_arm="main", methodology="talks", phase="T1", language="en", asking="block", population=PEOPLE,
         ledger=ledger, respondent=respondent or SyntheticRespondent(truth, "en", 0), model=model,
         interviewers=lambda name: rules, interviewer_has_model=False, **more,
     )  # fmt: skip
 
 
-def at_desk(folder: Path, work: Callable[[MortalDesk], Coroutine[Any, Any, Any]], **options: Any) -> Any:
-    """What `work` gives, over the ledger in this folder, in an event loop and on a desk of its own."""
+def in_context(folder: Path, work: Callable[[MortalContext], Coroutine[Any, Any, Any]], **options: Any) -> Any:
+    """What `work` gives, over the ledger in this folder, in an event loop and in a context of its own."""
     folder.mkdir(exist_ok=True)
 
     async def run() -> Any:
@@ -96,7 +104,7 @@ def held(folder: Path, kind: str, steps: int = 10**9, **options: Any) -> Outcome
     """The conversation of the first unit, read back from what is stored; or how it ended, if it is not over."""
     procedure = KINDS[kind]
 
-    async def work(at: MortalDesk) -> Outcome | Conversation[Any]:
+    async def work(at: MortalContext) -> Outcome | Conversation[Any]:
         at.steps = steps
         (unit, *_) = procedure.units(1, at)
         outcome = await procedure.conduct(unit, 1, at)
@@ -105,17 +113,17 @@ def held(folder: Path, kind: str, steps: int = 10**9, **options: Any) -> Outcome
             talk = talk.after(turn)
         return talk if outcome == "done" else outcome
 
-    found: Outcome | Conversation[Any] = at_desk(folder, work, **options)
+    found: Outcome | Conversation[Any] = in_context(folder, work, **options)
     return found
 
 
 def owed(folder: Path, kind: str) -> Sequence[Block]:
     procedure = KINDS[kind]
 
-    async def work(at: MortalDesk) -> Sequence[Block]:
+    async def work(at: MortalContext) -> Sequence[Block]:
         return procedure.blocks(procedure.units(1, at)[0], 1, at)
 
-    blocks: Sequence[Block] = at_desk(folder, work)
+    blocks: Sequence[Block] = in_context(folder, work)
     return blocks
 
 
@@ -143,7 +151,7 @@ def test_killed_at_any_step_it_goes_on_and_makes_nothing_twice(tmp_path: Path, k
 
 def test_an_interview_asks_by_what_was_said_and_ends_when_its_record_is_complete(tmp_path: Path) -> None:
     talk = held(tmp_path, "interview")
-    assert isinstance(talk, talks.Record)
+    assert isinstance(talk, conversation_methods.Record)
     assert (talk.record, talk.stop, talk.budget) == ({"trade": "trade-of-0", "worry": "drought"}, "complete", 0)
     assert talk.turns[1].question == "After trade-of-0: what about your worry?"
     assert talk.turns[1].by == {"ask": "rule", "read": "rule"}
@@ -179,12 +187,12 @@ def test_what_is_owed_are_the_turns_so_far_and_those_certain_to_come(tmp_path: P
 
 
 def test_the_plan_bounds_what_is_asked(tmp_path: Path) -> None:
-    async def planned(at: MortalDesk) -> list[tuple[Any, ...]]:
+    async def planned(at: MortalContext) -> list[tuple[Any, ...]]:
         plans = [KINDS[kind].plan(at) for kind in ("interview", "parallel")]
         return [(plan.rows, dict(plan.calls)) for plan in plans]
 
     # two agents with two turns of one item each; one pair with four turns of two items; three attempts each
-    assert at_desk(tmp_path, planned) == [
+    assert in_context(tmp_path, planned) == [
         ((2, 4), {"answer": (2, 12), "ask": (2, 12), "read": (0, 12)}),
         ((2, 8), {"answer": (1, 12)}),
     ]
@@ -238,12 +246,12 @@ def test_turns_that_failed_are_asked_again_where_that_is_wanted_and_no_others(tm
 
 class Idle(Discussion):
     async def advance(
-        self, talk: Conversation[talks.Position], context: InterviewContext
-    ) -> Conversation[talks.Position]:
+        self, talk: Conversation[conversation_methods.Position], context: InterviewContext
+    ) -> Conversation[conversation_methods.Position]:
         return talk
 
 
 def test_a_conversation_that_does_not_move_is_a_bug_and_not_endless(tmp_path: Path) -> None:
     idle = Idle(NoInstrument(), DiscussionSettings(order="parallel"), "en")
     with pytest.raises(RuntimeError, match="turn 1 is due, but was not held"):
-        at_desk(tmp_path, lambda at: idle.conduct("group:0+1", 1, at))
+        in_context(tmp_path, lambda at: idle.conduct("group:0+1", 1, at))

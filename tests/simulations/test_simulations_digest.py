@@ -151,9 +151,9 @@ def test_usernames_in_the_database_identify_after_a_shift(oasis_run: Path) -> No
 def memory_of(own: list[str], shown: list[str], about: str = "") -> Experience:
     memory = Memory(10_000)
     for place, text in enumerate(own):
-        memory.shelves["own"].add_newer(MemoryEntry("comment", text, about, float(place)))
+        memory.newest["own"].add_newer(MemoryEntry("comment", text, about, float(place)))
     for place, text in enumerate(shown):
-        memory.shelves["shown"].add_newer(MemoryEntry("shown", text, "Bob", float(place)))
+        memory.newest["shown"].add_newer(MemoryEntry("shown", text, "Bob", float(place)))
     return Experience("reddit", "log", {"a": memory}, length=max(len(own), len(shown), 1))
 
 

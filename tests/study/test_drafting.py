@@ -48,7 +48,7 @@ def test_every_file_loads_and_fits_the_simulation(drafts: Drafts) -> None:
     assert notice.startswith("drafts as they were written")
     assert notice.count(".yaml") == 6
     on_server = {"discovery": {"ds": "bank/schema"}}
-    asked = RunRequest(instruments={"delphi": "bank/delphi"}, settings=on_server, shelf=str(drafts.folder.parent))
+    asked = RunRequest(instruments={"delphi": "bank/delphi"}, settings=on_server, own_folder=str(drafts.folder.parent))
     assert drafts_named(asked, "en")[0].count(".yaml") == 2
     survey, _ = load_own(LongitudinalInstrument, Path(files["longitudinal"]))
     assert not is_elsewhere(survey, "en", "halcourt bank has announced changes to its cashback programme")

@@ -100,7 +100,7 @@ def elsewhere(study: Study) -> Path:
 
 
 @dataclass
-class Tally:
+class KillCounts:
     """What came of it: kills that hit, requests in flight at one, what was compared, and what did not hold. paid_twice:
     calls that were settled and are gone or settled otherwise after a kill, and requests of one start that are no call
     of its own."""
@@ -125,33 +125,33 @@ class Killer:
         self._begin = begin
         self._draw = random.Random(seed)
         self._studies = 0
-        self.tally = Tally()
+        self.counts = KillCounts()
 
-    def while_asking(self, kills: int, *meddles: Meddle) -> Tally:
+    def while_asking(self, kills: int, *meddles: Meddle) -> KillCounts:
         """After each kill the next of these is done. The requests that are left are shared out among the kills that are
         left, so that none comes too late."""
-        while self.tally.kills < kills:
+        while self.counts.kills < kills:
             study = self._new()
             sent = study.server.count()
-            while self.tally.kills < kills:
+            while self.counts.kills < kills:
                 left = study.requests - (study.server.count() - sent)
-                share = max(1, left // (kills - self.tally.kills + 1))
+                share = max(1, left // (kills - self.counts.kills + 1))
                 if not self._strike(study, partial(self._after, study, share)):
                     break
-                meddles[self.tally.kills % len(meddles)](self._draw, study)
+                meddles[self.counts.kills % len(meddles)](self._draw, study)
             self._end(study)
-        return self.tally
+        return self.counts
 
-    def while_starting(self, kills: int) -> Tally:
+    def while_starting(self, kills: int) -> KillCounts:
         """In the first second of each resume: opening, sweeping, walking to where it was."""
         study = self._new()
         assert self._strike(study, partial(self._after, study, 40))
-        while self.tally.kills < kills:
+        while self.counts.kills < kills:
             self._strike(study, partial(self._within, 0.6))
         self._end(study)
-        return self.tally
+        return self.counts
 
-    def while_writing(self, kills: int) -> Tally:
+    def while_writing(self, kills: int) -> KillCounts:
         """A finished study is walked once more, which asks nobody and writes every file anew; then all of them are
         whole."""
         study = self._new()
@@ -163,14 +163,14 @@ class Killer:
         takes = time.monotonic() - started
         files = names_below(study.results / "synthesis")
         for _ in range(3 * kills):
-            if self.tally.kills >= kills:
+            if self.counts.kills >= kills:
                 break
             self._strike(study, partial(self._within, takes))
         self._end(study)
-        self.tally.check(
+        self.counts.check(
             names_below(study.results / "synthesis") == files, "files of the report are missing or left over"
         )
-        return self.tally
+        return self.counts
 
     def _new(self) -> Study:
         self._studies += 1
@@ -189,16 +189,16 @@ class Killer:
         driven = Driven(study.arguments)
         hit = kill(driven)
         if not hit:
-            self.tally.check(driven.exit_code == 0, f"a start ended by itself with {driven.exit_code}")
+            self.counts.check(driven.exit_code == 0, f"a start ended by itself with {driven.exit_code}")
             return False
-        self.tally.kills += 1
+        self.counts.kills += 1
         if study.original is not None:
             folder, held = study.original
-            self.tally.check(contents(folder) == held, "going on in a copy changed the original")
+            self.counts.check(contents(folder) == held, "going on in a copy changed the original")
             study.original = None
         if self._is_begun(study):
             in_flight = len(call_keys(study.folder, "reserved"))
-            self.tally.lost += in_flight
+            self.counts.lost += in_flight
             self._compare(study, known, arrived(study.server) - sent - in_flight)
         return True
 
@@ -206,9 +206,9 @@ class Killer:
         """answered: requests of one start that are in flight no more; each must be a call that it settled."""
         now = settled(study)
         gone, repeated = len(known.items() - now.items()), answered - (len(now) - len(known))
-        self.tally.paid_twice += gone + max(0, repeated)
-        self.tally.check(not gone, f"{gone} settled calls were lost, or settled once more")
-        self.tally.check(repeated <= 0, f"{repeated} requests for what had been settled")
+        self.counts.paid_twice += gone + max(0, repeated)
+        self.counts.check(not gone, f"{gone} settled calls were lost, or settled once more")
+        self.counts.check(repeated <= 0, f"{repeated} requests for what had been settled")
 
     def _is_begun(self, study: Study) -> bool:
         return (study.results / "runs").is_dir() and any((study.results / "runs").glob("*/instruments_used.json"))
@@ -216,17 +216,17 @@ class Killer:
     def _end(self, study: Study) -> None:
         known, sent = settled(study), study.server.count()
         code, summary = finish(**study.arguments)
-        self.tally.check((code, summary["status"]) == (0, "completed"), f"it ended with {code}, {summary['status']}")
+        self.counts.check((code, summary["status"]) == (0, "completed"), f"it ended with {code}, {summary['status']}")
         self._compare(study, known, arrived(study.server) - sent)
         answers = stored_answers(study.folder)
         differing = sum(
             ((Counter(answers) - Counter(study.whole)) | (Counter(study.whole) - Counter(answers))).values()
         )
-        self.tally.settled += len(call_keys(study.folder))
-        self.tally.answers += len(answers)
-        self.tally.differing += differing
-        self.tally.check(answers == study.whole, f"{differing} answers are not those of an undisturbed run")
-        self.tally.check(rows(study.folder, "PRAGMA integrity_check") == [("ok",)], "the ledger is damaged")
+        self.counts.settled += len(call_keys(study.folder))
+        self.counts.answers += len(answers)
+        self.counts.differing += differing
+        self.counts.check(answers == study.whole, f"{differing} answers are not those of an undisturbed run")
+        self.counts.check(rows(study.folder, "PRAGMA integrity_check") == [("ok",)], "the ledger is damaged")
 
 
 def arrived(server: ServerProcess) -> int:

@@ -28,8 +28,8 @@ def participants(number: int, *, digest: str | None = None) -> list[Participant]
 
 
 @dataclass
-class BareDesk:
-    """All that a plan needs of a desk: whom it asks, and how; nothing was asked yet."""
+class BareContext:
+    """All that a plan needs of a context: whom it asks, and how; nothing was asked yet."""
 
     agents: int
     asking: Asking = "block"

@@ -89,7 +89,7 @@ class DiscoverySettings(BaseModel):
         context = info.context or {}
         instrument: DiscoveryInstrument | None = context.get("instrument")
         self.ds = self.ds or (instrument or load_shipped(DiscoveryInstrument, "discovery")).ds
-        self.read = self.read or load_schema(self.ds, context.get("shelf"))
+        self.read = self.read or load_schema(self.ds, context.get("own_folder"))
         self.current = normalised(self.read.nodes, self.current)
         if wrong := list(misfits(self.read.nodes, self.current)):
             raise ValueError(f"current: {'; '.join(wrong)}")

@@ -217,8 +217,8 @@ async def add_discovery_schema(port: Port, asked: Adding) -> dict[str, JsonValue
 
 
 def _named(port: Port) -> list[str]:
-    """Those that ship, and those on the shelf."""
-    files = [file for end in FILES for file in Path(port.shelf, LAYER).glob(f"*{end}")] if port.shelf else []
+    """Those that ship, and those in the server's own folder."""
+    files = [file for end in FILES for file in Path(port.own_folder, LAYER).glob(f"*{end}")] if port.own_folder else []
     return sorted({*shipped(LAYER), *(file.stem for file in files)})
 
 
@@ -235,7 +235,7 @@ async def _schema(port: Port, name: str) -> DiscoverySchema:
     if name in added:
         return added[name]
     try:
-        return load_schema(name, port.shelf)
+        return load_schema(name, port.own_folder)
     except InstrumentError as error:
         if not added:
             raise
@@ -245,7 +245,7 @@ async def _schema(port: Port, name: str) -> DiscoverySchema:
 async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonValue]:
     """Which discovery schemas there are, what each finds out and needs first, and what is open in a project."""
     talks = Projects(port).project(asked.project_id).interviews if asked.project_id else []
-    by_name = {name: load_schema(name, port.shelf) for name in _named(port)} | AddedSchemas(port).schemas()
+    by_name = {name: load_schema(name, port.own_folder) for name in _named(port)} | AddedSchemas(port).schemas()
     done = {interview.ds for interview in talks if interview.complete or interview.marked}
     open_ = {interview.ds for interview in talks if not (interview.complete or interview.marked)}
     schemas: list[JsonValue] = []

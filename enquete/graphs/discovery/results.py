@@ -35,7 +35,7 @@ from enquete.nodes.conversations import stored_turns
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files
 from enquete.reports.declarations import Analysis, Row, WholeResults, compared, group_finding, group_tables, shaped
-from enquete.reports.evaluation import Evaluation, Talk, dialogue, lines_of, of_turn
+from enquete.reports.evaluation import Evaluation, Transcript, dialogue, lines_of, of_turn
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
 from enquete.respondents.roles import RULE, RULE_AT_MOST, normal
@@ -470,11 +470,11 @@ def _known(interview: DiscoveryInterview) -> int:
 # --- One agent's interview as it is read: questions and answers, and beside each answer what was found in it ---------
 
 
-def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
+def transcripts(folder: Path, participant: str, language: Language) -> Iterator[Transcript]:
     turns = list(lines_of(folder / "transcript.jsonl", "participant", participant))
     if turns:
         read = [[f"{name}: {_value(value)}" for name, value in (turn.get("found") or {}).items()] for turn in turns]
-        yield Talk(str(turns[0]["name"]), dialogue(turns, read, language))
+        yield Transcript(str(turns[0]["name"]), dialogue(turns, read, language))
 
 
 def _value(value: Any) -> str:
@@ -584,7 +584,7 @@ EVALUATION = Evaluation(
     presentation=PRESENTATION,
     files=files,
     item_facts=of_turn,
-    talks=talks,
+    transcripts=transcripts,
     health=health,
     checks=CHECKS,
     glossary={

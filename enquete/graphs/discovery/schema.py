@@ -367,22 +367,22 @@ class DiscoverySchema(SparsePart, LayerFile):
 GIVEN = "the schema given"
 
 
-def load_schema(name: str, shelf: str | None = None) -> DiscoverySchema:
-    """A shipped schema, else a file; with a `shelf`, a folder, what lies there, and no path. Raises InstrumentError."""
-    if shelf is not None:
-        files = (Path(shelf, LAYER, f"{Path(name).name}{end}") for end in ENDINGS)
+def load_schema(name: str, own_folder: str | None = None) -> DiscoverySchema:
+    """A shipped schema, else a file; with `own_folder` what lies there, and no path. Raises InstrumentError."""
+    if own_folder is not None:
+        files = (Path(own_folder, LAYER, f"{Path(name).name}{end}") for end in ENDINGS)
         path = next(filter(Path.is_file, files), None)
         if path is None or name not in (path.stem, f"{LAYER}/{path.stem}"):
-            return load_layer(DiscoverySchema, LAYER, name, shelf)
+            return load_layer(DiscoverySchema, LAYER, name, own_folder)
     else:
         path = Path(name).expanduser()
         if path.suffix not in ENDINGS:
-            return load_layer(DiscoverySchema, LAYER, name, shelf)
+            return load_layer(DiscoverySchema, LAYER, name, own_folder)
     try:
         raw = read_regular(path, MOST_BYTES)
     except OSError as error:
         raise InstrumentError([f"{path}: cannot be read ({error.strerror or error})"]) from None
-    return from_original(raw, str(path) if shelf is None else path.name)
+    return from_original(raw, str(path) if own_folder is None else path.name)
 
 
 def from_original(raw: bytes, name: str) -> DiscoverySchema:

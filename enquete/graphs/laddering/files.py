@@ -457,7 +457,7 @@ async def read_laddering_file(port: Port, asked: CodebookFile) -> dict[str, Json
     wrong: list[InstrumentError] = []
     for layer, model in layers.items():
         try:
-            file = load_layer(model, layer, asked.file, port.shelf)
+            file = load_layer(model, layer, asked.file, port.own_folder)
         except InstrumentError as error:
             wrong.append(error)
             continue
@@ -473,7 +473,7 @@ async def read_laddering_file(port: Port, asked: CodebookFile) -> dict[str, Json
 def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     """Where the run's files lie. Raises InputError where there are none, or a link leads out of the root."""
     named = Path(asked.sim_id)
-    by_path = port.shelf is None and named.is_dir()
+    by_path = port.own_folder is None and named.is_dir()
     sim = named if by_path else by_id(asked.sim_id, port.root) or held_with_person(asked.sim_id, port.root)
     if sim is None:
         raise InputError(f"no simulation {asked.sim_id[:100]!r}")

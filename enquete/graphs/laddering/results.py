@@ -40,7 +40,7 @@ from enquete.nodes.conversations import utterance_id
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis, Chart, Presentation, Row, integer, shaped
 from enquete.reports.declarations import compared as groups_compared
-from enquete.reports.evaluation import Evaluation, Talk, dialogue, lines_of, of_turn
+from enquete.reports.evaluation import Evaluation, Transcript, dialogue, lines_of, of_turn
 from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.views import Names, Results
@@ -392,7 +392,7 @@ OWN = Presentation(
 )  # fmt: skip
 
 
-def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
+def transcripts(folder: Path, participant: str, language: Language) -> Iterator[Transcript]:
     from enquete.reports.charts import drawn  # noqa: PLC0415 - altair
 
     turns = list(lines_of(folder / "transcript.jsonl", "participant", participant))
@@ -408,7 +408,7 @@ def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
     results = Results("laddering", OWN, analysis, Names(agents={participant: name}), language)
     picture = next(iter(drawn(results, footer=name)), None)
     read = [codes.get(f"{participant}#{turn['turn']}", ()) for turn in turns]
-    yield Talk(name, dialogue(turns, read, language), graph=picture)
+    yield Transcript(name, dialogue(turns, read, language), graph=picture)
 
 
 # --- health: whether interviews gave any concepts, whether the model or a rule read and asked, and how it was read
@@ -501,7 +501,7 @@ EVALUATION = Evaluation(
     glossary=GLOSSARY,
     files=files,
     item_facts=of_turn,
-    talks=talks,
+    transcripts=transcripts,
     health=health,
     checks=CHECKS,
 )

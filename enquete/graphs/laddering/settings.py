@@ -451,7 +451,7 @@ class LadderingSettings(BaseModel):
     """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong.
 
     Validated with a context `instrument`, that of the run, it takes the concept from there; with a context `language`,
-    it also raises where a file cannot be used in it; with a context `shelf`, files are named, and lie there.
+    it also raises where a file cannot be used in it; with a context `own_folder`, files are named, and lie there.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -503,12 +503,12 @@ class LadderingSettings(BaseModel):
         if not self.concept:
             self.concept = (context.get("instrument") or load_shipped(LadderingInstrument, "laddering")).concept
         if self.layers is None:
-            shelf = context.get("shelf")
-            concept = load_layer(Concept, "concepts", self.concept, shelf)
+            own_folder = context.get("own_folder")
+            concept = load_layer(Concept, "concepts", self.concept, own_folder)
             if concept.methodology and "methodology" not in self.model_fields_set:
                 beside = Path(self.concept).expanduser().parent.parent / "methodologies" / f"{concept.methodology}.yaml"
-                self.methodology = str(beside) if shelf is None and beside.is_file() else concept.methodology
-            method = load_layer(InterviewMethod, "methodologies", self.methodology, shelf)
+                self.methodology = str(beside) if own_folder is None and beside.is_file() else concept.methodology
+            method = load_layer(InterviewMethod, "methodologies", self.methodology, own_folder)
             self.layers = LadderingLayers(concept=concept, methodology=method)
         language = context.get("language")
         if language:

@@ -360,7 +360,7 @@ MOST_DOCUMENTS = 10
 
 class RoundtableSettings(BaseModel):
     """Raises InstrumentError, naming file and line, where a mode is wrong; with a context `language`, also where it
-    cannot be used in it; with a context `shelf`, files are named, and lie there."""
+    cannot be used in it; with a context `own_folder`, files are named, and lie there."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -457,8 +457,8 @@ class RoundtableSettings(BaseModel):
     def _read_layers(self, info: ValidationInfo) -> Self:
         context = info.context or {}
         if self.layers is None:
-            views = read_views(self.views, context.get("shelf")) if self.views else {}
-            self.layers = RoundtableLayers(mode=load_mode(self.mode, context.get("shelf")), views=views)
+            views = read_views(self.views, context.get("own_folder")) if self.views else {}
+            self.layers = RoundtableLayers(mode=load_mode(self.mode, context.get("own_folder")), views=views)
         if language := context.get("language"):
             require_language("roundtable.mode", self.mode, self.layers.mode, language)
         self.mode, self.views = Path(self.mode).name, Path(self.views).name if self.views else ""
@@ -532,12 +532,12 @@ class RoundtableSettings(BaseModel):
         return {who.strip(): role.strip() for who, _, role in pairs}
 
 
-def read_views(path: str, shelf: str | None = None) -> dict[str, tuple[float, ...]]:
-    """participant → loadings, of a diversity run's qmethod.json; with a `shelf`, a folder, of one that lies there as
+def read_views(path: str, own_folder: str | None = None) -> dict[str, tuple[float, ...]]:
+    """participant → loadings, of a diversity run's qmethod.json; with `own_folder` of one that lies there as
     views/NAME.json, and no path. Raises InstrumentError."""
-    if shelf is not None and Path(path).name != path:
-        raise InstrumentError([f"views: {path!r} is a path; name a file that lies in {VIEWS}/ of the shelf"])
-    file = Path(path).expanduser() if shelf is None else Path(shelf, VIEWS, path).with_suffix(".json")
+    if own_folder is not None and Path(path).name != path:
+        raise InstrumentError([f"views: {path!r} is a path; name a file in {VIEWS}/ of the server's own folder"])
+    file = Path(path).expanduser() if own_folder is None else Path(own_folder, VIEWS, path).with_suffix(".json")
     try:
         stored: Any = json.loads(read_regular(file, MOST_BYTES))
         members = {str(member["participant"]): tuple(map(float, member["loadings"])) for member in stored["members"]}

@@ -554,6 +554,6 @@ class Mode(LayerFile):
         return {name: section.title.in_(language) for name, section in self.sections.items()}
 
 
-def load_mode(name: str, shelf: str | None = None) -> Mode:
+def load_mode(name: str, own_folder: str | None = None) -> Mode:
     """A shipped mode, else a file. Raises InstrumentError."""
-    return load_layer(Mode, LAYER, name, shelf)
+    return load_layer(Mode, LAYER, name, own_folder)

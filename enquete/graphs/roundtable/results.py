@@ -61,7 +61,7 @@ from enquete.nodes.conversations import ANSWERED, utterance_id
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
 from enquete.reports.declarations import Analysis, Row, WholeResults, compared, group_finding, group_tables, shaped
-from enquete.reports.evaluation import Evaluation, Line, Talk, lines_of
+from enquete.reports.evaluation import Evaluation, Line, Transcript, lines_of
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
 from enquete.respondents.ledger_context import SWITCHED
@@ -1183,11 +1183,11 @@ WORDS = {
 }
 
 
-def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
+def transcripts(folder: Path, participant: str, language: Language) -> Iterator[Transcript]:
     words, file = in_language(WORDS, language), folder / "transcript.jsonl"
     for group in dict.fromkeys(str(turn["group"]) for turn in lines_of(file, "participant", participant)):
         lines = tuple(_line(turn, words, language) for turn in lines_of(file, "group", group))
-        yield Talk(words["title"].format(group=group), lines, session=group)
+        yield Transcript(words["title"].format(group=group), lines, session=group)
 
 
 def _line(turn: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Line:
@@ -1321,7 +1321,7 @@ EVALUATION = Evaluation(
     presentation=PRESENTATION,
     files=files,
     item_facts=item_facts,
-    talks=talks,
+    transcripts=transcripts,
     health=health,
     checks=CHECKS,
     glossary=GLOSSARY,

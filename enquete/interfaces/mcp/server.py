@@ -48,7 +48,7 @@ from enquete.interfaces.server_state import (
 )
 from enquete.interfaces.views import findings_of, report_of, retry_read
 from enquete.interfaces.web.security import Guard
-from enquete.nodes.instrument_pins import shelved
+from enquete.nodes.instrument_pins import file_in
 from enquete.state.errors import EnqueteError, complaints
 from enquete.state.methodology import Operation
 from enquete.study.background import run_in_thread
@@ -170,7 +170,7 @@ class StrictTool(Tool):
             raise ToolError(f"{self.name}: {told}") from error
 
 
-def strict_tool(offered: OfferedTool) -> StrictTool:
+def strict_tool(offered: ListedTool) -> StrictTool:
     """The tool, with concise schemas that say that nothing else is taken."""
     meaning = " ".join((offered.does.__doc__ or "").split())
     tool = StrictTool.from_function(
@@ -252,7 +252,7 @@ def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str | bytes:
 def draft(folder: str, name: str, ctx: Ctx) -> str:
     """A draft, as draft_instruments lists them."""
     server = server_state(ctx)
-    return _told(server, lambda: shelved(server.sandbox.given["shelf"], f"{folder}/{name}").read_text("utf-8-sig"))
+    return _told(server, lambda: file_in(server.sandbox.given["own_folder"], f"{folder}/{name}").read_text("utf-8-sig"))
 
 
 def _run(ctx: Ctx, sim_id: str, run_id: str) -> tuple[ServerState, Run]:
@@ -352,7 +352,7 @@ def as_tool(operation: Operation) -> Callable[..., Any]:
     async def tool(ctx: Ctx, **asked: Any) -> CallToolResult:
         with explain_errors(ctx) as server:
             where = server.sandbox.given
-            result = await operate(operation.name, sent(asked), server.sandbox.root, where["shelf"], server.tasks)
+            result = await operate(operation.name, sent(asked), server.sandbox.root, where["own_folder"], server.tasks)
             text = json.dumps(result, ensure_ascii=False)
             if len(text) > MOST_CHARS:
                 result = {"shortened": f"{text[:HALF]} …", "characters": len(text)}
@@ -369,7 +369,7 @@ WRITES = ToolAnnotations(destructive_hint=False, idempotent_hint=True, open_worl
 ASKS = ToolAnnotations(destructive_hint=False, idempotent_hint=True)
 
 
-class OfferedTool(NamedTuple):
+class ListedTool(NamedTuple):
     """A tool; `returns`: where another one publishes what this one returns, too, in words."""
 
     does: Callable[..., Any]
@@ -379,27 +379,27 @@ class OfferedTool(NamedTuple):
 
 
 STATE = f"as {tools.interview_status.__name__} returns it"
-FAMILIES: Mapping[str, tuple[OfferedTool, ...]] = {
+FAMILIES: Mapping[str, tuple[ListedTool, ...]] = {
     "To find out what there is to interview and to ask, before anything else": (
-        OfferedTool(reading.list_simulations, "List simulations", READS),
-        OfferedTool(reading.list_instruments, "List instruments", READS),
+        ListedTool(reading.list_simulations, "List simulations", READS),
+        ListedTool(reading.list_instruments, "List instruments", READS),
     ),
     "Where no instrument is on the topic, to have questions made of what the agents wrote": (
-        OfferedTool(tools.draft_instruments, "Draft instruments", WRITES),
+        ListedTool(tools.draft_instruments, "Draft instruments", WRITES),
     ),
     "To put the same questions to a whole population, for figures, groups and change (the usual study), in this "
     "order": (
-        OfferedTool(reading.estimate_interviews, "Estimate interviews", READS),
-        OfferedTool(tools.conduct_interviews, "Conduct interviews", ASKS, STATE),
-        OfferedTool(tools.interview_status, "Interview status", READS),
-        OfferedTool(tools.resume_interviews, "Resume interviews", ASKS, STATE),
-        OfferedTool(tools.pause_interviews, "Pause interviews", WRITES, STATE),
+        ListedTool(reading.estimate_interviews, "Estimate interviews", READS),
+        ListedTool(tools.conduct_interviews, "Conduct interviews", ASKS, STATE),
+        ListedTool(tools.interview_status, "Interview status", READS),
+        ListedTool(tools.resume_interviews, "Resume interviews", ASKS, STATE),
+        ListedTool(tools.pause_interviews, "Pause interviews", WRITES, STATE),
     ),
     "To read what a study found, the report first, a methodology where a figure matters": (
-        OfferedTool(reading.get_interview_report, "Report", READS),
-        OfferedTool(reading.get_interview_results, "Results of a methodology", READS),
-        OfferedTool(reading.search_memory, "Search interviews", READS),
-        OfferedTool(reading.export_responses, "Export responses", WRITES),
+        ListedTool(reading.get_interview_report, "Report", READS),
+        ListedTool(reading.get_interview_results, "Results of a methodology", READS),
+        ListedTool(reading.search_memory, "Search interviews", READS),
+        ListedTool(reading.export_responses, "Export responses", WRITES),
     ),
 }
 """Tools by what they are taken for, as the server's instructions tell; methodologies add theirs (`offers`)."""
@@ -431,7 +431,7 @@ def make_server(server_state: ServerState) -> MCPServer[ServerState]:
     offered = [tool for family in FAMILIES.values() for tool in family]
     for _, operation in operations().values():
         hints = READS if operation.reads else ASKS
-        offered.append(OfferedTool(as_tool(operation), operation.title, hints, ANSWER))
+        offered.append(ListedTool(as_tool(operation), operation.title, hints, ANSWER))
     server = MCPServer[ServerState](
         "enquete",
         title="Enquete",

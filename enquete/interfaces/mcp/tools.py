@@ -739,7 +739,7 @@ def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, shapes.InstrumentsSt
     """The methodologies that can be named in conduct_interviews: topic, languages, items, what each answers, whether it
     needs a T0; and the instruments of this server's own folder."""
     with explain_errors(ctx) as server:
-        rows = instrument_rows(Path(server.sandbox.given["shelf"]), server.mask)
+        rows = instrument_rows(Path(server.sandbox.given["own_folder"]), server.mask)
         state = shapes.InstrumentsState(
             instruments=[
                 shapes.InstrumentState(

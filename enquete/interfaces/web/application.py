@@ -252,7 +252,7 @@ def list_router(handlers: RequestHandlers) -> APIRouter:
     @router.get("/api/instruments", **answer_of(models.InstrumentsData, failing(), "language"))
     async def instruments(language: TopicLanguage = "en") -> Response:
         """What can be asked: the methodologies' instruments that ship, and files in the server's own folder."""
-        rows = await run_in_thread(lambda: instrument_rows(FilePath(sandbox.given["shelf"]), mask, language))
+        rows = await run_in_thread(lambda: instrument_rows(FilePath(sandbox.given["own_folder"]), mask, language))
         return succeeded(models.InstrumentsData(instruments=rows))
 
     @router.get(PREFIX + "/{sim_id}/runs", **answer_of(models.RunsData, READING))

@@ -83,8 +83,8 @@ class Runner:
 
     async def operate(self, name: str, given: Mapping[str, Any]) -> dict[str, JsonValue]:
         """An operation, whose runs count among those that this server drives at once. Raises what `operate` raises."""
-        root, shelf = self._sandbox.root, self._sandbox.given["shelf"]
-        return await self._there(operate(name, given, root, shelf, self.tasks))
+        root, own_folder = self._sandbox.root, self._sandbox.given["own_folder"]
+        return await self._there(operate(name, given, root, own_folder, self.tasks))
 
     async def pause(self, folder: Path) -> bool:
         """Tell the run in this folder to stop after the requests in flight; False where nothing here drives it."""

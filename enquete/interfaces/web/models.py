@@ -251,8 +251,8 @@ class RequestBody(BaseModel):
     @field_validator("settings", check_fields=False)
     @classmethod
     def _name_no_file(cls, settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
-        """Said early and plainly, of what is no content itself ({…}); that no file is opened rests on the `shelf` of
-        every request (PathSandbox.given)."""
+        """Said early and plainly, of what is no content itself ({…}); that no file is opened rests on the `own_folder`
+        of every request (PathSandbox.given)."""
         for method, values in (settings or {}).items():
             for name, value in values.items():
                 if any(_PATH.search(text) for text in _texts(value) if not text.lstrip().startswith(("{", "("))):

@@ -168,11 +168,11 @@ class Choices:
     more: list[Field]
 
 
-def choices(shelf: Path, language: str) -> Choices:
+def choices(own_folder: Path, language: str) -> Choices:
     """By what is installed here and what lies in the server's own folder. Raises SettingsError."""
     environment = Environment.read()
     return Choices(
-        methods=_methods(shelf, language),
+        methods=_methods(own_folder, language),
         packs=list(packs()),
         languages=get_args(Spoken),
         model=environment.model or "",
@@ -183,12 +183,12 @@ def choices(shelf: Path, language: str) -> Choices:
     )
 
 
-def _methods(shelf: Path, language: str) -> list[Method]:
-    on_shelf = own_instruments(shelf, language)
+def _methods(own_folder: Path, language: str) -> list[Method]:
+    in_folder = own_instruments(own_folder, language)
     shipped = {known.methodology: known for known in shipped_instruments(language) if known.languages}
     methods = []
     for name, method in methodologies().items():
-        files = [file for file in on_shelf if file.methodology == name and not file.problem]
+        files = [file for file in in_folder if file.methodology == name and not file.problem]
         if name in shipped or files:
             names = [key for key in method.settings.model_fields if key not in FILLED_IN]
             fields = fields_for(method.settings, names, f"{SETTING}{name}.")
@@ -270,7 +270,7 @@ HUMAN = "human"
 
 
 @dataclass(frozen=True)
-class Offered:
+class PersonForm:
     """A methodology by which persons can be interviewed, with the form that begins one."""
 
     name: str
@@ -291,14 +291,14 @@ class Offered:
         return dict(zip(self.by.keys, parts, strict=True))
 
 
-def offered() -> dict[str, Offered]:
+def person_forms() -> dict[str, PersonForm]:
     """By name."""
     by_name = {}
     for name, method in methodologies().items():
         if method.offers and method.offers.persons:
             by = method.offers.persons()
             takes = operations()[by.start][1].takes
-            by_name[name] = Offered(name, method.title, by, fields_for(takes, takes.model_fields))
+            by_name[name] = PersonForm(name, method.title, by, fields_for(takes, takes.model_fields))
     return by_name
 
 
@@ -308,13 +308,13 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
     async def asked(operation: str, **given: Any) -> dict[str, Any]:
         return await handlers.runner.operate(operation, given)
 
-    def of(name: str) -> Offered:
-        offer = offered().get(name)
+    def of(name: str) -> PersonForm:
+        offer = person_forms().get(name)
         if offer is None:
-            raise RunNotFound(f"persons are not interviewed by {name[:100]!r}; by {', '.join(offered())}")
+            raise RunNotFound(f"persons are not interviewed by {name[:100]!r}; by {', '.join(person_forms())}")
         return offer
 
-    async def chosen(offer: Offered, field: Field) -> Field:
+    async def chosen(offer: PersonForm, field: Field) -> Field:
         if field.name not in offer.by.choices:
             return field
         operation, listed = offer.by.choices[field.name]
@@ -323,7 +323,7 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
 
     async def listing(request: Request, entries: Fields = (), name: str = "", error: str = "") -> Response:
         kinds = []
-        for offer in (await run_in_thread(offered)).values():
+        for offer in (await run_in_thread(person_forms)).values():
             language, talks = language_of(request), (await asked(offer.by.show))["interviews"]
             held = [talk for talk in talks if talk.get("respondent", HUMAN) == HUMAN]
             fields = [await chosen(offer, field) for field in labelled(offer.fields, offer.by.labels, language)]
@@ -333,7 +333,7 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
             error=error,
         )  # fmt: skip
 
-    async def page(request: Request, offer: Offered, id: str, reply: str = "", error: str = "") -> Response:
+    async def page(request: Request, offer: PersonForm, id: str, reply: str = "", error: str = "") -> Response:
         told = await asked(offer.by.show, **offer.named(id))
         picture = drawn(told["graph"], len(told["turns"])) if "graph" in told else None
         return render(
@@ -461,7 +461,7 @@ def _arrow(source: Box, target: Box, label: str, is_new: bool) -> Arrow:
 # (state/methodology.py: PairComparisons)
 
 
-def comparisons_offered() -> PairComparisons:
+def pair_comparisons() -> PairComparisons:
     """Of the first methodology that offers them. Raises RunNotFound."""
     for method in methodologies().values():
         if method.offers and method.offers.pairs:
@@ -473,7 +473,7 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
     """Under /comparisons: all of them, and one a page."""
 
     async def listing(request: Request, entries: Fields = (), error: str = "") -> Response:
-        by = await run_in_thread(comparisons_offered)
+        by = await run_in_thread(pair_comparisons)
         takes = operations()[by.ask][1].takes
         held = (await handlers.runner.operate(by.show, {}))["comparisons"]
         return render(
@@ -482,7 +482,7 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
         )  # fmt: skip
 
     async def page(request: Request, id: str, why: str = "", error: str = "") -> Response:
-        by = await run_in_thread(comparisons_offered)
+        by = await run_in_thread(pair_comparisons)
         told = await handlers.runner.operate(by.show, {by.key: id})
         return render(request, "comparison.html.j2", 400 if error else 200, id=id, told=told, said=why, error=error)
 
@@ -492,7 +492,7 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
 
     @router.post("/comparisons")
     async def ask(request: Request) -> Response:
-        by, fields = await run_in_thread(comparisons_offered), await fields_of(request)
+        by, fields = await run_in_thread(pair_comparisons), await fields_of(request)
         takes = operations()[by.ask][1].takes
         given: dict[str, Any] = {}
         for key, value in ((key, value.strip()) for key, value in fields):
@@ -510,7 +510,7 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
 
     @router.post("/comparisons/{id}/{step}")
     async def step(request: Request, id: str, step: str) -> Response:
-        by, form = await run_in_thread(comparisons_offered), await form_of(request)
+        by, form = await run_in_thread(pair_comparisons), await form_of(request)
         if step not in ("prefer", "judge"):
             raise RunNotFound("one of two responses is preferred, or a model is let prefer")
         why = form.get("why", "").strip()
@@ -599,7 +599,7 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
     async def form(request: Request, sim_id: str, fields: Fields = (), error: EnqueteError | None = None) -> Response:
         """`fields`: to fill it in again. `error`: why that cannot be asked."""
         row, language = await row_of(sim_id), language_of(request)
-        offered = await run_in_thread(lambda: choices(Path(handlers.sandbox.given["shelf"]), language))
+        offered = await run_in_thread(lambda: choices(Path(handlers.sandbox.given["own_folder"]), language))
         drafts = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id))
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=row, choices=offered,
@@ -868,7 +868,7 @@ def add_seats(router: APIRouter, handlers: RequestHandlers) -> None:
         if seat is None:
             raise RunNotFound("this form has been answered already, or waits for nobody any more")
         try:
-            port = FacadePort(handlers.sandbox.root, handlers.sandbox.given["shelf"], seat.key.methodology)
+            port = FacadePort(handlers.sandbox.root, handlers.sandbox.given["own_folder"], seat.key.methodology)
             answers = {item.id: answer_of(item, entries) for item in seat.items}
             await port.submit(sim_id, run_id, answers, who=who)
         except InputError as error:

@@ -38,7 +38,7 @@ from enquete.locale import N_, NN_, decimals, in_language, plural, tell
 from enquete.nodes.planning import load_methodology
 from enquete.reports.accounts import STATUSES
 from enquete.reports.charts import Mark, Picture
-from enquete.reports.evaluation import Talk, evaluation
+from enquete.reports.evaluation import Transcript, evaluation
 from enquete.reports.markdown import escape
 from enquete.reports.report import CHECKS_TITLE, HtmlWriter
 from enquete.reports.writing import csv_rows
@@ -429,11 +429,11 @@ def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
     return []
 
 
-def talks_of(run: OpenRun, name: str, participant: str, language: str) -> Iterator[tuple[str, Talk]]:
+def transcripts_of(run: OpenRun, name: str, participant: str, language: str) -> Iterator[tuple[str, Transcript]]:
     """(phase, conversation) of everything that the agent took part in, in the methodology of this name."""
-    tell_talks = evaluation(load_methodology(run.run.record.methods[name])).talks
+    tell_transcripts = evaluation(load_methodology(run.run.record.methods[name])).transcripts
     for phase, folder in run.stage_folders(name):
-        yield from ((phase, talk) for talk in tell_talks(folder, participant, language))
+        yield from ((phase, transcript) for transcript in tell_transcripts(folder, participant, language))
 
 
 # --- The instruments of a run with their items, and how each item did: answers, mean, how they spread ----------------
@@ -582,8 +582,8 @@ def _question(run: OpenRun, key: Key, wording: ItemWording, language: str) -> st
     """As it was asked of this agent."""
     if not wording.is_turn:
         return wording.text
-    talks = talks_of(run, key.methodology, key.participant, language)
-    lines = (line for _, talk in talks for line in talk.lines)
+    transcripts = transcripts_of(run, key.methodology, key.participant, language)
+    lines = (line for _, transcript in transcripts for line in transcript.lines)
     return next((line.text for line in lines if line.turn == key.turn and not line.participant), wording.text)
 
 
@@ -617,13 +617,13 @@ def agent(run: OpenRun, request: Request, language: str) -> Facts:
     for entry in shown(run, rows, "", language):
         by_methodology.setdefault(str(entry.row["methodology"]), []).append(entry)
     told = Tabs(run, language)
-    talks: dict[str, list[Any]] = {}
+    transcripts: dict[str, list[Any]] = {}
     for name in run.run.record.methods:
-        for phase, talk in talks_of(run, name, who.id, language):
-            drawn = told.drawn(talk.graph) if talk.graph is not None else ""
-            talks.setdefault(name, []).append((phase, talk, drawn))
+        for phase, transcript in transcripts_of(run, name, who.id, language):
+            drawn = told.drawn(transcript.graph) if transcript.graph is not None else ""
+            transcripts.setdefault(name, []).append((phase, transcript, drawn))
     return {
-        "current": "agents", "who": who, "digests": digests, "answers": by_methodology, "talks": talks,
+        "current": "agents", "who": who, "digests": digests, "answers": by_methodology, "transcripts": transcripts,
         "found": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
         "statuses": STATUS_WORDS, "csv": f"{run.at('answers.csv')}?{where.query(status=ANY)}",
     }  # fmt: skip

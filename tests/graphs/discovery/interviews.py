@@ -15,7 +15,7 @@ from enquete.graphs.discovery.schema import DiscoverySchema
 from enquete.instruments.load import load_shipped, validate_instrument
 from enquete.instruments.source import read_source
 from enquete.state.asking import Answer, Block, Participant
-from tests.support.memory_desk import MemoryDesk, Works
+from tests.support.memory_context import MemoryContext, Works
 
 INSTRUMENT = load_shipped(DiscoveryInstrument, "discovery")
 
@@ -81,13 +81,13 @@ def person(number: int = 1) -> Participant:
 
 def context(
     answers: Sequence[str] | Any, works: Works | None = None, who: Participant | None = None, language: Any = "en"
-) -> MemoryDesk:
+) -> MemoryContext:
     says = answers if callable(answers) else saying(answers)
     by = "rule" if works is None else "some-model"
-    return MemoryDesk(who or person(), says, language, methodology="discovery", works=works, by=by)
+    return MemoryContext(who or person(), says, language, methodology="discovery", works=works, by=by)
 
 
-def interviewed(memory: MemoryDesk, chosen: DiscoverySettings) -> DiscoveryInterview:
+def interviewed(memory: MemoryContext, chosen: DiscoverySettings) -> DiscoveryInterview:
     """To its end, read back from the stored turns."""
     procedure = Discovery(INSTRUMENT, chosen, memory.language)
     unit = memory.participants()[0].id

@@ -33,8 +33,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def do(root: Path, name: str, shelf: str | None = None, /, **given: Any) -> Any:
-    return asyncio.run(operate(name, given, root, shelf))
+def do(root: Path, name: str, own_folder: str | None = None, /, **given: Any) -> Any:
+    return asyncio.run(operate(name, given, root, own_folder))
 
 
 def test_a_project_of_three_schemas_one_of_them_refined(root: Path) -> None:
@@ -153,7 +153,7 @@ def test_an_agent_of_a_simulation_answers_with_its_own_persona(root: Path) -> No
     name = json.loads((folder / "reddit_profiles.json").read_text())[1]["name"]
     place = {"project_id": "p", "conversation_id": "agent", "ds_id": "areas-of-inquiry", "synthetic": True}
     found = do(
-        root, "conduct_interview", str(root / "shelf"), **place,
+        root, "conduct_interview", str(root / "own_folder"), **place,
         respondent={"kind": "agent", "sim_id": "sim_x", "name": name},
     )  # fmt: skip
     assert (found["status"], found["complete"]) == ("completed", True)
@@ -189,7 +189,7 @@ def test_an_agent_of_a_simulation_answers_with_its_own_persona(root: Path) -> No
 )  # fmt: skip
 def test_what_is_wrong_is_said_before_anybody_is_asked(root: Path, name: str, given: dict[str, Any], says: str) -> None:
     with pytest.raises(EnqueteError, match=re.escape(says)):
-        do(root, name, str(root / "shelf"), **given)
+        do(root, name, str(root / "own_folder"), **given)
 
 
 def test_a_project_that_cannot_be_read_is_named_and_the_others_stay(tmp_path: Path) -> None:

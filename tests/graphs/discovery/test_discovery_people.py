@@ -169,7 +169,7 @@ def test_a_study_takes_a_schema_itself_from_the_page_and_over_http() -> None:
     for given in (json.dumps(originals.PROCESS), originals.PROCESS, originals.CLOJURE):
         body = PostBody.model_validate({"methods": ["discovery"], "settings": {"discovery": {"ds": given}}})
         settings = DiscoverySettings.model_validate(
-            body.request()["settings"]["discovery"], context={"shelf": "nowhere"}
+            body.request()["settings"]["discovery"], context={"own_folder": "nowhere"}
         )
         assert (settings.ds, settings.discovery.id) == ("process/bakery", "process/bakery")
         again = DiscoverySettings.model_validate(settings.model_dump(mode="json"))  # as a run's record keeps it

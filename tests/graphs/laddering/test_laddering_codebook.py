@@ -84,7 +84,7 @@ def test_results_are_read_by_id_below_a_servers_root(out: Path, tmp_path: Path) 
         do(out, "laddering_results", part="transcript", agent="nobody")
     with pytest.raises(InputError):
         asyncio.run(
-            operate("laddering_results", {"sim_id": str(out), "part": "map"}, tmp_path, str(tmp_path / "shelf"))
+            operate("laddering_results", {"sim_id": str(out), "part": "map"}, tmp_path, str(tmp_path / "own_folder"))
         )
 
 

@@ -29,7 +29,7 @@ from enquete.graphs.laddering.network import (
 )
 from enquete.respondents.roles import normal
 from tests.graphs.laddering.builders import METHOD, graph
-from tests.graphs.laddering.memory_desk import PLANT
+from tests.graphs.laddering.memory_context import PLANT
 
 
 def interviews(*graphs: KnowledgeGraph) -> list[LadderingInterview]:

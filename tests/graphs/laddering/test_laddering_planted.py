@@ -14,7 +14,7 @@ from enquete.graphs.laddering.network import PooledConcept, concept_rows, implic
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import Thought, answer, links
 from enquete.state.asking import Block, BlockKey, Item, Language
-from tests.graphs.laddering.memory_desk import NOBODYS, PLANT, PLANTS, SAME, TYPES, focuses, person, planting, study
+from tests.graphs.laddering.memory_context import NOBODYS, PLANT, PLANTS, SAME, TYPES, focuses, person, planting, study
 from tests.graphs.laddering.test_laddering_layers import FIVE
 
 # Share found that is held to; .8 is the aim, which jobs and journeys miss with the weights that ship (measured .63 to

@@ -40,7 +40,7 @@ from enquete.state.asking import Answer, Language
 from enquete.state.errors import InstrumentError
 from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.builders import METHOD, graph, past, view
-from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person, saying
+from tests.graphs.laddering.memory_context import MemoryContext, interviewed, person, saying
 from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, line_of, own
 
 
@@ -124,7 +124,7 @@ def test_a_strategy_with_its_technique_is_spent_on_a_concept_whoever_worded_it()
     assert "absence" not in [technique.id for technique in left["deepen", "a2"]]
 
 
-class Worded(MemoryDesk):
+class Worded(MemoryContext):
     """A model that words every question anew, so that no text is ever the same."""
 
     def __init__(self, number: int):
@@ -188,12 +188,12 @@ def test_type_names_that_the_respondent_uses_are_no_jargon() -> None:
 
 
 def _asked(language: Language, text: str) -> list[WordingInput]:
-    context = MemoryDesk(person(), language, says=saying(text))
+    context = MemoryContext(person(), language, says=saying(text))
     interviewed(context, LadderingSettings(turns=3))
     return _worked(context)
 
 
-def _worked(context: MemoryDesk) -> list[WordingInput]:
+def _worked(context: MemoryContext) -> list[WordingInput]:
     return [task.data for task in context.tasks.values() if isinstance(task.data, WordingInput)]
 
 
@@ -240,7 +240,7 @@ def test_there_is_a_closing_question_where_a_turn_is_left_for_it(
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_the_clients_view_stands_fenced_in_both_prompts_and_reaches_no_respondent(language: Language) -> None:
-    context = MemoryDesk(person(), language)
+    context = MemoryContext(person(), language)
     settings = LadderingSettings(turns=3)
     interviewed(context, settings)
     concept = settings.topic
@@ -293,11 +293,11 @@ def test_aliases_that_begin_alike_are_refused_where_they_stand(tmp_path: Path, o
 
 
 def test_an_element_is_followed_in_the_runs_language_alone() -> None:
-    def says(language: Language) -> MemoryDesk:
+    def says(language: Language) -> MemoryContext:
         text = {"de": "Mir geht es um label und Siegel, ganz klar.", "en": "I care about Herkunft and Siegel."}[
             language
         ]
-        return MemoryDesk(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
+        return MemoryContext(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
 
     german, english = (interviewed(says(one), LadderingSettings(turns=2)).graph.nodes for one in ("de", "en"))
     assert {element for node in german.values() for element in node.elements} == {"origin"}

@@ -31,7 +31,7 @@ from enquete.graphs.laddering.interviewer import (
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals import Readings
 from enquete.respondents.roles import normal
-from tests.graphs.laddering.memory_desk import NOBODYS, PLANTS
+from tests.graphs.laddering.memory_context import NOBODYS, PLANTS
 
 METHOD, GRID = LadderingSettings().method, LadderingSettings(methodology="repertory_grid").method
 FOCUS = KnownConcept(text="feste Regeln", type="attribute")

@@ -20,7 +20,7 @@ SEATS = [{"name": "Ada", "persona": "Bakes"}, {"name": "Ben", "persona": "Sells"
 
 
 def python(root: Path, name: str, **given: Any) -> Any:
-    return asyncio.run(operate(name, given, root, str(root / "shelf")))
+    return asyncio.run(operate(name, given, root, str(root / "own_folder")))
 
 
 def http(root: Path, name: str, **given: Any) -> Any:

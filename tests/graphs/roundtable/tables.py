@@ -13,7 +13,7 @@ from enquete.graphs.roundtable.procedure import Roundtable
 from enquete.instruments.load import load_shipped
 from enquete.nodes.conversations import stored_turns
 from enquete.state.asking import Answer, Block, Item, Language, Participant, Reply
-from tests.support.memory_desk import MemoryDesk, Works
+from tests.support.memory_context import MemoryContext, Works
 
 INSTRUMENT = load_shipped(RoundtableInstrument, "roundtable")
 NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eve", "Finn")
@@ -44,7 +44,7 @@ def plainly(name: str, round: int, item: str) -> object:
     return "\n".join(f"{name} {item} {letter}{round}" for letter in "abc")
 
 
-class TableDesk(MemoryDesk):
+class TableContext(MemoryContext):
     """Several people, and answers to all items of a block."""
 
     def __init__(
@@ -90,7 +90,7 @@ class TableDesk(MemoryDesk):
 class Table:
     """A discussion that was held."""
 
-    interview_context: TableDesk
+    interview_context: TableContext
     procedure: Roundtable
     talk: Discussion
 
@@ -132,7 +132,7 @@ def hold(
     chosen: Mapping[str, Any] = {"rounds": 2, "private": False, "compose": "hand", "members": members, **given}
     settings = RoundtableSettings.model_validate({"mode": mode, **chosen})
     context, procedure = (
-        TableDesk(sitting or people(n), says, language, works, by),
+        TableContext(sitting or people(n), says, language, works, by),
         Roundtable(INSTRUMENT, settings, language),
     )
     for round in range(1, procedure.rounds + 1):
@@ -141,7 +141,7 @@ def hold(
     return Table(context, procedure, stored(procedure, context, "group_01"))
 
 
-def stored(procedure: Roundtable, context: TableDesk, unit: str) -> Discussion:
+def stored(procedure: Roundtable, context: TableContext, unit: str) -> Discussion:
     talk = procedure.begun(unit, context)
     for turn in stored_turns(context.pinned, unit, RoundtableTurn):
         talk = talk.after(turn)

@@ -30,11 +30,11 @@ from enquete.nodes.conversations import turn_name
 from enquete.state.asking import Block, Participant, Reply
 from enquete.state.interview_context import InterviewerTask
 from enquete.study.method_operations import operate
-from tests.graphs.roundtable.tables import INSTRUMENT, Table, TableDesk, hold, people, plainly, stored
+from tests.graphs.roundtable.tables import INSTRUMENT, Table, TableContext, hold, people, plainly, stored
 from tests.support.model_server import ModelServer
 
 
-class SyntheticDesk(TableDesk):
+class SyntheticContext(TableContext):
     """Answered by the planted truth."""
 
     def __init__(self, sitting: list[Participant], settings: RoundtableSettings, seed: int):
@@ -53,7 +53,7 @@ def cast(name: str, n: int = 5, seed: int = 0, **given: Any) -> Table:
     from enquete.graphs.roundtable.procedure import Roundtable
 
     settings = RoundtableSettings.model_validate({"cast": name, "rounds": 5, **given})
-    context, procedure = SyntheticDesk(people(n), settings, seed), Roundtable(INSTRUMENT, settings, "en")
+    context, procedure = SyntheticContext(people(n), settings, seed), Roundtable(INSTRUMENT, settings, "en")
     assert asyncio.run(procedure.conduct("group_01", 1, context)) == "done"
     return Table(context, procedure, stored(procedure, context, "group_01"))
 

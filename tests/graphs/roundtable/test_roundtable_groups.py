@@ -85,7 +85,7 @@ def test_groups_of_most_different_views_keep_like_minded_apart(tmp_path: Path) -
         seat(people, compose="views", views=str(tmp_path / "none.json"))
     with pytest.raises(InstrumentError, match="is a path"):  # said by somebody from outside, who may open nothing
         RoundtableSettings.model_validate(
-            {"compose": "views", "views": str(file)}, context={"shelf": str(tmp_path / "shelf")}
+            {"compose": "views", "views": str(file)}, context={"own_folder": str(tmp_path / "own_folder")}
         )
 
 

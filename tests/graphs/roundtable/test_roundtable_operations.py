@@ -464,10 +464,10 @@ def test_a_discussion_that_goes_on_is_paused_asked_and_ended(tmp_path: Path, mon
     asked = "What if only the shop closes?"
 
     async def lead(server: ModelServer) -> tuple[Any, ...]:
-        tasks, shelf = Tasks(PathSandbox(tmp_path)), str(tmp_path / "shelf")
+        tasks, own_folder = Tasks(PathSandbox(tmp_path)), str(tmp_path / "own_folder")
 
         async def call(name: str, **given: Any) -> Any:
-            return await operate(name, {**TABLE, **given}, tmp_path, shelf, tasks)
+            return await operate(name, {**TABLE, **given}, tmp_path, own_folder, tasks)
 
         start = {"question": QUESTION, "mode": "adversarial", "rounds": 12, "personas": SEATS}
         driving = asyncio.create_task(call("start_roundtable", **start))

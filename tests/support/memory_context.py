@@ -1,5 +1,5 @@
-"""A desk without a ledger, for conversations in memory: whoever is given answers, rules or `works` do the interviewer's
-work."""
+"""A context without a ledger, for conversations in memory: whoever is given answers, rules or `works` do the
+interviewer's work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Says = Callable[[Participant, Block], Answer]
 Works = Callable[[InterviewerTask[Any]], Any]
 
 
-class MemoryDesk:
+class MemoryContext:
     """Everything that was asked, worked and pinned is kept in dictionaries, as a ledger would keep it."""
 
     run = "run_memory"

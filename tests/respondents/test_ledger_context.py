@@ -1,4 +1,4 @@
-"""The desk over a real ledger: nothing is asked twice, items one by one, the interviewer's own work."""
+"""The context over a real ledger: nothing is asked twice, items one by one, the interviewer's own work."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ class TestWork:
         assert worked(tmp_path, '{"number": 7}')[0] == Counted(number=7)
 
 
-async def test_desk_looks_up_participants_by_id(tmp_path: Path) -> None:
+async def test_context_looks_up_participants_by_id(tmp_path: Path) -> None:
     async with opened(tmp_path) as ledger:
         at = context(ledger, ScriptedSender(["x"]))
         assert at.run == ledger.run

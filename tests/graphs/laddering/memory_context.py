@@ -1,6 +1,5 @@
-"""A desk without a ledger, for interviews in memory: a synthetic respondent answers, rules do the interviewer's work;
-and how much of
-what was planted they found: a planted link counts if its two thoughts are linked in the graph.
+"""A context without a ledger, for interviews in memory: a synthetic respondent answers, rules do the interviewer's
+work; and how much of what was planted they found: a planted link counts if its two thoughts are linked in the graph.
 
 Recall is of what can be found: a turn brings up one thought at most, a beginning or one that hangs on another. An agent
 of c chains with t thoughts in all can so give t − c links, and an interview of n turns that hears every beginning n − c
@@ -22,8 +21,8 @@ from enquete.graphs.laddering.synthetic import Plant, Thought, answer, links, pl
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import Text
 from enquete.state.asking import Answer, Language, Participant
-from tests.support.memory_desk import MemoryDesk as Memory
-from tests.support.memory_desk import Says
+from tests.support.memory_context import MemoryContext as Memory
+from tests.support.memory_context import Says
 
 INSTRUMENT = load_shipped(LadderingInstrument, "laddering")
 CONCEPTS = ("fisheries_2040", "oat_drink")
@@ -37,7 +36,7 @@ def planting(settings: LadderingSettings) -> Plant:
     return PLANTS[settings.concept]
 
 
-class MemoryDesk(Memory):
+class MemoryContext(Memory):
     """Of a laddering interview with the synthetic respondent, unless somebody else answers."""
 
     def __init__(
@@ -57,8 +56,8 @@ def saying(text: str) -> Says:
     return lambda who, block: Answer(block.items[0].id, "ok", text=text)
 
 
-def interviewed(context: MemoryDesk, settings: LadderingSettings | None = None) -> LadderingInterview:
-    """The interview of the desk's participant, to its end."""
+def interviewed(context: MemoryContext, settings: LadderingSettings | None = None) -> LadderingInterview:
+    """The interview of the context's participant, to its end."""
     chosen = settings or LadderingSettings()
     laddering = Laddering(INSTRUMENT, chosen, context.language)
     unit = context.participants()[0].id
@@ -111,7 +110,7 @@ def study(agents: int, settings: LadderingSettings, language: Language) -> tuple
     total, interviews = Recall(0, 0), list[LadderingInterview]()
     for number in range(agents):
         who = person(number, TYPES[number % len(TYPES)])
-        interview = interviewed(MemoryDesk(who, language, planted=planting(settings)), settings)
+        interview = interviewed(MemoryContext(who, language, planted=planting(settings)), settings)
         one = recall(interview, who, settings)
         total = Recall(total.found + one.found, total.planted + one.planted)
         interviews.append(interview)
