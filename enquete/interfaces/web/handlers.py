@@ -129,14 +129,14 @@ class Runner:
         else:
             task = await self.tasks.resume(wanted.token, sim=sim_id, **wanted.request)
         run = await task.wait(AT_ONCE_S)
-        if run is None:
-            self._follow(simulation, task, TaskFile(task_id=task.run_id, sim_id=sim_id, kind=kind, started_at=now()))
+        if run is None or not run.shown:
+            file = TaskFile(task_id=task.run_id, sim_id=sim_id, kind=kind, started_at=now())
+            follower = self._loop.create_task(self._followed(simulation, task, file))
+            self._followers.add(follower)
+            follower.add_done_callback(self._followers.discard)
+            if run is not None:  # it ended at once: whoever is answered finds it written down
+                await follower
         return Launched(task.run_id, run)
-
-    def _follow(self, simulation: Path, task: Task, file: TaskFile) -> None:
-        follower = self._loop.create_task(self._followed(simulation, task, file))
-        self._followers.add(follower)
-        follower.add_done_callback(self._followers.discard)
 
     async def _followed(self, simulation: Path, task: Task, file: TaskFile) -> None:
         """Write down that the run goes on, and later that it ended. A disk that refuses does not stop the run."""
