@@ -42,15 +42,16 @@ class Bars:
     """Bars with agents answered of agents asked; a bar is closed when its round is complete, the others by `close`."""
 
     def __init__(self) -> None:
+        from tqdm.auto import tqdm  # noqa: PLC0415 - of the extra "notebook": who lacks it is told before a run begins
+
+        self._new_bar = tqdm
         self._bars: dict[EventRow, tqdm[Any]] = {}
 
     def __call__(self, event: Event) -> None:
-        from tqdm.auto import tqdm  # noqa: PLC0415 - of the extra "notebook"; servers stand in this module too
-
         row = row_of(event)
         if row not in self._bars:
             unit = "request" if "batches" in event else "agent"
-            self._bars[row] = tqdm(total=int(event["total"]), initial=0, desc=_title(row), unit=unit)
+            self._bars[row] = self._new_bar(total=int(event["total"]), initial=0, desc=_title(row), unit=unit)
         bar = self._bars[row]
         if bar.disable:  # closed: the round was complete
             return
