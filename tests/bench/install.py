@@ -38,7 +38,9 @@ def required(*extras: str) -> set[str]:
         if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
             continue
         name = canonicalize_name(requirement.name)
-        for wanted in {"", *requirement.extras} - {extra for known, extra in seen if known == name}:
+        for wanted in ("", *requirement.extras):
+            if (name, wanted) in seen:
+                continue
             seen.add((name, wanted))
             try:
                 rest += [(further, wanted) for further in distribution(name).requires or ()]

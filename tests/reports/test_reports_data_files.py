@@ -317,7 +317,7 @@ def test_wide_answers_stand_by_arm_turn_and_session() -> None:
         answer("a1", "q", session="s1", turn=1, text="one"), answer("a1", "q", session="s1", turn=2, text="two"),
         answer("a1", "q", arm="probe", session="s1", turn=1, text="three"),
     ])  # fmt: skip
-    (file,) = wide_files("talk", "Transcript", rows, [AskedItem("talk", "q", "text", {"en": "Q"})], "en")
+    (file,) = wide_files("talk", "Talk", rows, [AskedItem("talk", "q", "text", {"en": "Q"})], "en")
     assert file.key == ("arm", "session", "participant")
     assert file.frame[["arm", "q_turn1"]].to_numpy().tolist() == [["main", "one"], ["probe", "three"]]
     assert file.frame["q_turn2"].fillna("").tolist() == ["two", ""]
