@@ -135,6 +135,7 @@ def interval(
 
 
 ADJUSTED = "p_adjusted"
+DETECTABLE, DETECTABLE_SHARE = "detectable", "detectable_share"
 
 
 def adjusted_p() -> Column:
@@ -243,8 +244,9 @@ class Finding:
     """A sentence over rows of a table (one row of facts where table is ""), as it may stand on page one.
 
     With p it is tested: every row that `where` leaves enters the correction over all tests of a page, and only rows
-    below the level are told, the largest first, `top` at most; where none is, `null` is told once (over the facts
-    `tests`, `smallest_p` and those of the presentation, and over the row with the smallest p).
+    below the level are told, the largest first, `top` at most; where none is, `null` is told once: over the facts, the
+    row with the smallest p, `tests`, the fewest n of a tested row and `power`, a clause on what would have been found
+    on each of them, from the columns of `detectable`.
     Without p it is a position: an estimate, whose interval must hold for how its row was chosen.
     within: whether the column p is already corrected over the table's rows (max-T) or not (Holm does it).
     after: a finding of the same methodology that has to hold before this one's tests count, or, where it tests nothing
@@ -367,7 +369,7 @@ class Presentation:
         queried = (_queried(text) for text in (finding.where, finding.size, finding.scale))
         known = {**known, ADJUSTED: None}
         self._names(where, known, *queried, _placeholders(finding.says))
-        self._names(where, {**known, "tests": None, "smallest_p": None}, _placeholders(finding.null))
+        self._names(where, {**known, "tests": None, "power": None}, _placeholders(finding.null))
         if finding.p and ADJUSTED not in declared:
             raise TypeError(f"{where} tests rows of {finding.table!r}, which has no column {ADJUSTED}")
         if finding.after and not any(other.name == finding.after and other.p for other in self.findings):
@@ -599,6 +601,7 @@ def _queried(expression: str) -> list[str]:
 
 Ends: TypeAlias = tuple[float | None, float | None]
 """Of a scale; None where it has no bound."""
+NO_ENDS: Ends = (None, None)
 GROUP = reference("group", N_("group"), to="group")
 
 
@@ -621,7 +624,6 @@ def group_tables(
     ends = [
         replace(value, name="mean_highest", label=N_("highest mean")),
         replace(value, name="mean_lowest", label=N_("lowest mean")),
-        replace(value, name="detectable", label=N_("detectable")),
     ]
     by_group = Table(
         name=f"{_prefix(about)}groups", title=title, key=(*keys, "group"),
@@ -633,6 +635,9 @@ def group_tables(
             *subjects, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"),
             integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
             reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
+            *detectable(
+                N_("difference between two groups that would be found four times in five"), digits, share=share
+            ),
             number("effect", N_("share of variance"),
                    means=N_("ε² of ranks, the share of variance between groups; Cramér's V of categories")),
             number("scale_min", N_("scale from"), digits=0), number("scale_max", N_("scale to"), digits=0),
@@ -658,6 +663,28 @@ def group_tables(
                 "four times in five."),
     )  # fmt: skip
     return by_group, tests
+
+
+def detectable(means: str, digits: int = 2, *, share: bool = False) -> tuple[Column, Column]:
+    """Columns of what a test would have found, in points and of the scale's width; `on_scale` fills them.
+
+    share: points are shares themselves."""
+    points = Column(name=DETECTABLE, label=N_("detectable"), means=means, format="number", digits=digits)
+    if share:
+        points = replace(points, format="share", digits=0)
+    return points, Column(
+        name=DETECTABLE_SHARE, label=N_("detectable, of the scale"), format="share", digits=0,
+        means=N_("blank where no difference on the scale is so large"),
+    )  # fmt: skip
+
+
+def on_scale(difference: float | None, ends: Ends) -> dict[str, float | None]:
+    """What would have been found, by column of `detectable`: nothing where it is no smaller than the scale is wide."""
+    low, high = ends
+    known = None if difference is None or difference != difference else difference
+    share = known / (high - low) if known is not None and low is not None and high is not None else None
+    within = share is None or share < 1
+    return {DETECTABLE: known if within else None, DETECTABLE_SHARE: share if within else None}
 
 
 def _prefix(about: str) -> str:
@@ -707,7 +734,7 @@ def compared(
 ) -> dict[str, Any]:  # fmt: skip
     """The rows of `group_tables`, by table. values: participants × subjects, or × the levels
     of subject and `by`, named as they are; items: the item id behind a subject, where it is another; ends: of the scale
-    that a subject is on, shares need none."""
+    that a subject is on, of shares 0 and 1."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
     from enquete.analysis.groups import compare_groups  # noqa: PLC0415
@@ -730,8 +757,9 @@ def compared(
          "n_groups": row["groups"], "highest": row["highest"] if row["p"] == row["p"] else None,
          "lowest": row["lowest"] if row["p"] == row["p"] else None,
          "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
-         "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None, "detectable": row["detectable"],
-         "scale_min": scales.get(name, (None, None))[0], "scale_max": scales.get(name, (None, None))[1],
+         "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None,
+         **on_scale(row["detectable"], scales.get(name, NO_ENDS)),
+         "scale_min": scales.get(name, NO_ENDS)[0], "scale_max": scales.get(name, NO_ENDS)[1],
          "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None,
          "p_joint": row["p_adjusted"],
          "n_small": row["n_small"]}

@@ -18,7 +18,17 @@ from pydantic import JsonValue
 from enquete.analysis.inference import over_questions
 from enquete.locale import N_, tell
 from enquete.reports.context import jsonable, shallow
-from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation, Row, ScaleValue
+from enquete.reports.declarations import (
+    ADJUSTED,
+    DETECTABLE,
+    DETECTABLE_SHARE,
+    Analysis,
+    Column,
+    Finding,
+    Presentation,
+    Row,
+    ScaleValue,
+)
 from enquete.reports.markdown import number
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.asking import Language
@@ -183,9 +193,44 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
         if says:
             yield _finding(finding, "difference" if finding.p else finding.kind, says, row, results)
     if finding.null and tested and not sure:
-        least = min(tested, key=itemgetter(finding.p))
-        row = {**least, "tests": len(tested), "smallest_p": least[ADJUSTED]}
+        least, fewest = min(tested, key=itemgetter(finding.p)), min(row[finding.n] for row in tested)
+        row = {**least, "tests": len(tested), finding.n: fewest, "power": _power(finding, tested, results)}
         yield _finding(finding, "null", finding.null, row, results)
+
+
+POWER: Mapping[str, str] = {
+    "one": N_("{difference} would have been found four times in five"),
+    "each": N_("{difference} on any would have been found four times in five"),
+    "some": N_("{difference} would have been found four times in five on {n} only"),
+    "none": N_("no difference, however large, would have been found four times in five"),
+    "no_unit": N_("what would have been found on each is in the table"),
+}
+POINTS, PERCENT = N_("a difference of {size} points"), N_("a difference of {size} percentage points")
+OF_SCALE, UNIT = N_("a difference of {size} of the scale"), N_("a difference of {size}")
+
+
+def _power(finding: Finding, tested: Sequence[Row], results: Results) -> str:
+    """What would have been found on each row that was tested: the largest that any of them needs, in points where all
+    are on one scale, else of the scale."""
+    columns = {column.name: column for column in results.presentation.tables[finding.table].columns}
+    if DETECTABLE not in columns:
+        return ""
+    language, on_scales = results.language, DETECTABLE_SHARE in columns
+    within = [row for row in tested if row[DETECTABLE] is not None]
+    if not within:
+        return tell(POWER["none"], language)
+    most = max(within, key=itemgetter(DETECTABLE))
+    widths = {row[DETECTABLE_SHARE] and round(row[DETECTABLE] / row[DETECTABLE_SHARE], 6) for row in within}
+    if on_scales and None in widths and len(within) > 1:
+        return tell(POWER["no_unit"], language)
+    size, says = results.cell(columns[DETECTABLE], most), POINTS if on_scales and None not in widths else UNIT
+    if columns[DETECTABLE].format == "share":
+        size, says = number(100 * most[DETECTABLE], language, digits=0), PERCENT
+    elif len(widths) > 1:
+        most = max(within, key=itemgetter(DETECTABLE_SHARE))
+        size, says = results.cell(columns[DETECTABLE_SHARE], most), OF_SCALE
+    which = "one" if len(tested) == 1 else "each" if len(within) == len(tested) else "some"
+    return tell(POWER[which], language).format(difference=tell(says, language).format(size=size), n=len(within))
 
 
 def _holds(name: str, results: Results) -> bool:

@@ -178,9 +178,10 @@ def test_a_null_is_said_as_a_null_with_what_would_have_been_found() -> None:
     # two changes of one: p = 2/2², and no other item has a p
     assert (null.kind, null.p, {one.kind for one in positions}) == ("null", 0.5, {"position"})
     assert null.text.startswith(
-        "No change of a statement was found between T0 and T1 (1 tested, smallest adjusted p = 0.50)"
+        "No change of a statement was found between T0 and T1 (1 tested, smallest adjusted p = 0.50; n = 14/14);"
     )
-    assert "would have been found four times in five" in null.text
+    # SD of the one item that moved, √(2/14 · 12/14 · 14/13) = .363; at .05/(8 · 14) a paired t test finds 1.524 of it
+    assert null.text.endswith("a difference of 0.55 points would have been found four times in five.")
     (unmoved, *_) = said(find(rows("T0", first), rows("T1", first)))
     assert unmoved.text == "Nobody changed an answer to any of 14 statements between T0 and T1 (n = 14/14)."
     few = panel(6, dict.fromkeys(ITEMS, 1))

@@ -317,8 +317,8 @@ def test_ties_are_named_as_ties() -> None:
 def test_what_was_not_found_is_said_with_what_would_have_been_and_little_is_said_of_few() -> None:
     found = said(ratings(14, apart=False))
     assert {name for name, one in found.items() if one.kind == "difference"} == set()
-    assert re.search(r"not told apart .*; \d\.\d\d would have been found", found["highest"].text)
-    assert "rate a scenario differently: 16 ratings tested" in found["groups"].text
+    assert re.search(r"not told apart .*; a difference of \d\.\d\d points would have been found", found["highest"].text)
+    assert "No scenario is rated differently by the groups (16 ratings tested," in found["groups"].text
     # 5 agents: 2/2⁵ = .06; types of 3 and 2 agents are not compared
     few = said(ratings(5))
     assert few["too_few"].text == (

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enquete.reports import declarations as d
 from enquete.reports.findings import ON_PAGE_ONE, ORDER, KeyFinding, leading, ranked
+from tests.support.charts import results
+from tests.support.tables import findings
 
 
 def finding(name: str, kind: Any = "position", size: float = 0.5, p: float | None = None) -> KeyFinding:
@@ -39,3 +44,67 @@ def test_page_one_is_short(drawn: list[list[tuple[Any, float]]]) -> None:
         str(m): [finding(f"{m}.{i}", kind, size) for i, (kind, size) in enumerate(own)] for m, own in enumerate(drawn)
     }
     assert len(leading(stated)) <= ON_PAGE_ONE
+
+
+# --- what would have been found, where nothing was -----------------------------------------------------------------
+
+SUBJECT = d.reference("item", "Item", to="items")
+ITEMS = d.Table(
+    name="items", title="Items", key=("item",), label="label", columns=(d.text("item", "id"), d.text("label", "Item"))
+)
+
+
+def nothing_found(rows: list[tuple[float | None, tuple[float | None, float | None]]], *, share: bool = False) -> Any:
+    """The null of a comparison of groups: (difference that would have been found, ends of the scale) by subject, of
+    which the first has the least p, .4, and the most answers."""
+    declared = d.Presentation(
+        tables=(ITEMS, *d.group_tables(SUBJECT, "By group", share=share)),
+        findings=(d.group_finding(SUBJECT, "{item}", null="nothing ({tests}, {p}, {n}); {power}", size="effect"),),
+    )
+    tests = [
+        {"item": f"i{place}", "n": 20 - place, "n_total": 20, "p_joint": 0.4 + place / 100, **d.on_scale(size, ends)}
+        for place, (size, ends) in enumerate(rows)
+    ]
+    (null,) = findings(declared, results(declared, {"group_tests": tests}, {}).analysis).values()
+    return null
+
+
+ONE_TO_FIVE, PERCENT, NO_ENDS = (1, 5), (0, 100), (None, None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([(0.4, ONE_TO_FIVE)], "a difference of 0.40 points would have been found four times in five"),
+        ([(0.4, ONE_TO_FIVE), (1.2, ONE_TO_FIVE)],
+         "a difference of 1.20 points on any would have been found four times in five"),
+        # .4 of 4 and 26.8 of 100: of what the scale is wide the second needs more
+        ([(0.4, ONE_TO_FIVE), (26.8, PERCENT)],
+         "a difference of 27% of the scale on any would have been found four times in five"),
+        ([(1.2, ONE_TO_FIVE), (4.07, ONE_TO_FIVE)],
+         "a difference of 1.20 points would have been found four times in five on 1 only"),
+        ([(4.0, ONE_TO_FIVE), (100.0, PERCENT)],
+         "no difference, however large, would have been found four times in five"),
+        ([(31.0, NO_ENDS)], "a difference of 31.00 would have been found four times in five"),
+        ([(31.0, NO_ENDS), (0.4, ONE_TO_FIVE)], "what would have been found on each is in the table"),
+    ],
+)  # fmt: skip
+def test_what_would_have_been_found_holds_for_every_row_that_was_tested(rows: Any, told: str) -> None:
+    null = nothing_found(rows)
+    assert null.text == f"Nothing ({len(rows)}, p = 0.40, {21 - len(rows)}); {told}"
+    assert (null.kind, null.n, null.p) == ("null", 21 - len(rows), 0.4)
+
+
+def test_of_shares_it_is_said_in_percentage_points() -> None:
+    assert nothing_found([(0.42, (0, 1)), (0.58, (0, 1))], share=True).text.endswith(
+        "a difference of 58 percentage points on any would have been found four times in five"
+    )
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=12, max_size=12), min_size=1, max_size=3))
+def test_of_answers_on_a_scale_nothing_wider_than_it_would_have_been_found(columns: list[list[int]]) -> None:
+    values = pd.DataFrame(columns, columns=[f"p{n}" for n in range(12)]).T.astype(float)
+    groups = pd.Series(["a"] * 6 + ["b"] * 6, index=values.index)
+    tests = d.compared(values, groups, "item", ends=dict.fromkeys(values, (0, 1)))["group_tests"]
+    assert not (tests[d.DETECTABLE] >= 1).any()  # of twelve, .5 and .5 of whom said 1, it would take 1.07
+    assert tests[d.DETECTABLE].equals(tests[d.DETECTABLE_SHARE])

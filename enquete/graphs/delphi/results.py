@@ -496,8 +496,8 @@ FINDINGS = (
         THEME,
         N_("“{theme}” divides the groups: mean {main_dimension} {mean_highest} among {highest}, {mean_lowest} among "
            "{lowest}, on {scale_min}–{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No theme is rated differently by the groups (adjusted {p}); a difference of {detectable} points "
-                "would have been found four times in five (n = {n}/{n_total})."),
+        null=N_("No theme is rated differently by the groups ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
         size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)", chart="convergence",
     ),
     Finding(

@@ -172,8 +172,8 @@ FINDINGS = (
         FIELD, size="mean_highest - mean_lowest", chart="coverage",
         says=N_("Groups tell differently of “{path}”: known of {mean_highest} of {highest}, {mean_lowest} of "
                 "{lowest} (adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No field is known of some groups more than of others (adjusted {p}; a difference of {detectable} "
-                "would have been found four times in five)."),
+        null=N_("No field is known of some groups more than of others ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
     ),
     d.Finding(
         name="named", table="named", where="first and told and tied == 1 and n >= 5 and @content", order=("-share",),
@@ -269,7 +269,7 @@ def analyse(
         "said": [row for talk in talks for row in talk.said(language)],
         "left_out": [{"kind": kind, "n": n} for kind, n in sorted(problems.items())],
         "turns": [row for talk in talks for row in talk.transcript()],
-        **compared(shares, context.groups_of(frame), "path"),
+        **compared(shares, context.groups_of(frame), "path", ends=dict.fromkeys(shares, (0, 1))),
     }  # fmt: skip
     facts = {
         "ds": discovery.id, "title": discovery.title.in_(language), "objective": discovery.objective.in_(language),

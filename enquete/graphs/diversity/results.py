@@ -551,8 +551,8 @@ FINDINGS = (
         reference("asked", N_("Statement or axis"), to="items"),
         N_("Groups differ on “{asked}”: mean {mean_highest} in {highest}, {mean_lowest} in {lowest}, on {scale_min} "
            "to {scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No difference between groups was found on any of {tests} statements and axes; a difference of "
-                "{detectable} would have been found four times in five (n = {n}/{n_total})."),
+        null=N_("No difference between groups was found on any of {tests} statements and axes (smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
         size="effect", chart="",
     ),
 )  # fmt: skip

@@ -317,7 +317,7 @@ def _between_groups(
         return {}
     people = [interview.unit for interview in interviews]
     named = {concept.id: [float(unit in concept.units) for unit in people] for concept in some}
-    return groups_compared(pd.DataFrame(named, index=people), groups, "concept")
+    return groups_compared(pd.DataFrame(named, index=people), groups, "concept", ends=dict.fromkeys(named, (0, 1)))
 
 
 # --- an interview ----------------------------------------------------------------------------------------------------

@@ -449,8 +449,8 @@ FINDINGS = (
         CONCEPT,
         N_("“{concept}” is named by {mean_highest} of {highest} and {mean_lowest} of {lowest} (effect {effect}, "
            "adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No concept is named by one group more than by another (adjusted {p}); a difference of {detectable} "
-                "would have been found four times in five (n = {n}/{n_total})."),
+        null=N_("No concept is named by one group more than by another ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
         size="mean_highest - mean_lowest", where="@by_rule == False", chart="concepts",
     ),
     Finding(
@@ -518,8 +518,7 @@ FINDINGS = (
                         "{strategy} (adjusted {p}; n = {n}/{n_total})."),
         },
         null=N_("Whether adapting helped is not certain: adaptive questions found {mean} more concepts an interview "
-                "than {strategy} (95% interval {low} to {high}, adjusted {p}); {detectable} would have been found "
-                "four times in five (n = {n}/{n_total})."),
+                "than {strategy} (95% interval {low} to {high}, adjusted {p}; n = {n}/{n_total}); {power}."),
     ),
 )  # fmt: skip
 

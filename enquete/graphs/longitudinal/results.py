@@ -52,6 +52,7 @@ from enquete.reports.declarations import (
     adjusted_p,
     code,
     compared,
+    detectable,
     flag,
     group_finding,
     group_tables,
@@ -60,6 +61,7 @@ from enquete.reports.declarations import (
     names,
     number,
     of,
+    on_scale,
     p_value,
     reference,
     several,
@@ -114,7 +116,7 @@ HIGH, ENDS = number("high", N_("upper bound"), means=LOW.means), interval("low",
 TESTED = (
     p_value("p", means=N_("max-T over sign flips of agents, corrected over all statements")), adjusted_p(),
     text("test", N_("test")),
-    number("detectable", N_("detectable"), means=N_("mean change that would be found four times in five")),
+    *detectable(N_("mean change that would be found four times in five")),
 )  # fmt: skip
 
 ITEMS = Table(
@@ -354,8 +356,8 @@ FINDINGS = (
             "fallen": N_("Agreement with “{item}” fell from {before} to {after} (change {change}, 95% interval {low} "
                          "to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
         },
-        null=N_("No change of a statement was found between T0 and T1 ({tests} tested, smallest adjusted {p}); "
-                "{detectable} points would have been found four times in five (n = {n}/{n_total})."),
+        null=N_("No change of a statement was found between T0 and T1 ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
     ),
     Finding(
         name="beyond", table="placebo", kind="difference", p="p", within="given", order=("-size",), top=4, size="size",
@@ -363,8 +365,7 @@ FINDINGS = (
         says=N_("The own memory moved agreement with “{item}” by {change} beyond a neutral one (95% interval {low} "
                 "to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
         null=N_("No statement is answered otherwise with the own memory than with a neutral one ({tests} tested, "
-                "smallest adjusted {p}); {detectable} points would have been found four times in five (n = "
-                "{n}/{n_total})."),
+                "smallest adjusted {p}; n = {n}/{n_total}); {power}."),
     ),
     Finding(
         name="unmoved", where="all_alike == True", kind="null", n="n_paired", chart="answers",
@@ -380,16 +381,16 @@ FINDINGS = (
         ITEM,
         N_("“{item}” is judged differently by groups: mean {mean_highest} among {highest}, {mean_lowest} among "
            "{lowest}, on {scale_min}–{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No statement is judged differently by the groups (smallest adjusted {p}); a difference of "
-                "{detectable} points would have been found four times in five (n = {n}/{n_total})."),
+        null=N_("No statement is judged differently by the groups ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
         size="(mean_highest - mean_lowest) / @widest", chart="groups",
     ),
     group_finding(
         ITEM,
         N_("Groups changed differently on “{item}”: by {mean_highest} among {highest}, {mean_lowest} among {lowest} "
            "(share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No statement moved differently among the groups (smallest adjusted {p}); a difference of "
-                "{detectable} points would have been found four times in five (n = {n}/{n_total})."),
+        null=N_("No statement moved differently among the groups ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
         size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", after="drift",
     ),
     *(
@@ -832,13 +833,14 @@ class Design:
 def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[Row]:
     """Mean change of each column with its interval, which holds for whichever is singled out, and max-T over all.
 
-    ranges: widths of scales, of which those that are equal share a standard deviation for what is detectable.
+    ranges: widths of scales, of which those that are equal share a standard deviation, of the columns in which anybody
+    changed, for what is detectable.
     on_page: whether p stands for the page's correction; where a placebo is tested, the bare change is not.
     """
     tests = max_t(delta)
     bounds = selected_intervals(tests["n"], tests["mean"], tests["sd"]).set_index(tests.index)
     width = pd.Series(ranges).reindex(tests.index)
-    pooled = (tests["sd"] ** 2).groupby(width).transform("mean") ** 0.5
+    pooled = (tests["sd"].where(tests["sd"] > 0) ** 2).groupby(width).transform("mean") ** 0.5
     tests = tests.assign(low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), pooled=pooled)
     for item, row in zip(map(str, tests.index), tests.to_dict("records"), strict=True):
         p, n = row["p_adjusted"], int(row["n"])
@@ -849,8 +851,8 @@ def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_
             "sd": row["sd"], "size": abs(row["mean"]) / ranges[item], "outcome": outcome,
             "low": row["low"] if tested else None, "high": row["high"] if tested else None,
             "p": p if shown and n >= FEWEST_PAIRS else None, "test": row["test"] if shown else None,
-            "detectable": detectable_change(n, row["pooled"],
-                tests=QUESTIONS * len(ranges)) if shown and n >= FEWEST_PAIRS else None,
+            **on_scale(detectable_change(n, row["pooled"], tests=QUESTIONS * len(ranges))
+                if shown and n >= FEWEST_PAIRS else None, (0, ranges[item])),
         }  # fmt: skip
 
 

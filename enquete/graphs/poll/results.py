@@ -75,8 +75,8 @@ FINDINGS = (
     group_finding(
         ITEM, N_("Groups answer “{item}” differently: mean {mean_highest} among {highest}, {mean_lowest} among "
                  "{lowest} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No question is answered differently by the groups ({tests} tested, smallest adjusted {p}); a "
-                "difference of {detectable} would have been found four times in five (n = {n}/{n_total})."),
+        null=N_("No question is answered differently by the groups ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
         size="effect", chart="means",
     ),
     d.Finding(

@@ -259,7 +259,7 @@ BEYOND = d.Table(
         d.code("verdict", N_("direction"), VERDICTS, replicates=True),
         d.share("discussed", N_("moved of who discussed")), d.share("read", N_("moved of who read")),
         d.share("difference", N_("difference")), N, TOTAL, d.text("test", N_("test")), d.p_value("p"), d.adjusted_p(),
-        d.share("detectable", N_("detectable")),
+        *d.detectable(N_("difference that would be found four times in five"), share=True),
     ),
     views=(d.View(at="appendix"),),
 )  # fmt: skip
@@ -374,15 +374,15 @@ FINDINGS = (
             "less": N_("Discussing moved fewer than reading: {discussed} of those who discussed left with another "
                        "position, {read} of those who only read (adjusted {p}; n = {n}/{n_total})."),
         },
-        null=N_("That discussing moves more than reading was not found: {discussed} against {read} (adjusted {p}); "
-                "{detectable} more would have been found four times in five (n = {n}/{n_total})."),
+        null=N_("That discussing moves more than reading was not found: {discussed} against {read} (adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
     ),
     group_finding(
         MEASURE, size="mean_highest - mean_lowest", chart="positions",
         says=N_("Groups of agents differ, {measure}: {mean_highest} of {highest}, {mean_lowest} of {lowest} "
                 "(adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No group of agents moved or began otherwise than the others (adjusted {p}; {detectable} more would "
-                "have been found four times in five)."),
+        null=N_("No group of agents moved or began otherwise than the others ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total}); {power}."),
     ),
     d.Finding(
         name="moved", table="movement", where="side == 'discussed' and n >= 5", size="share", estimate="share",
@@ -1047,7 +1047,7 @@ def _beyond(discussed: Row, read: Row) -> list[Row]:
         "verdict": {1: "more", -1: "less", 0: "same"}[sign(round(difference, 2)) or 0],
         "discussed": discussed["share"], "read": read["share"], "difference": difference, "n": sum(sizes),
         "n_total": sum(sizes), "test": "Fisher", "p": float(scipy.stats.fisher_exact(np.array(table)).pvalue),
-        "detectable": detectable_difference(sizes, (share * (1 - share)) ** 0.5 or 0.5, tests=QUESTIONS),
+        **d.on_scale(detectable_difference(sizes, (share * (1 - share)) ** 0.5 or 0.5, tests=QUESTIONS), (0, 1)),
     }]  # fmt: skip
 
 
@@ -1057,7 +1057,7 @@ def _by_group(moved: Sequence[Move], groups: pd.Series[str]) -> Row:
         move.participant: (float(move.moved), float(move.before == "yes") if move.before else None) for move in moved
     }
     values = pd.DataFrame.from_dict(shares, orient="index", columns=["moved", "before"], dtype=float)
-    return compared(values, groups, "measure") if len(values) else {}
+    return compared(values, groups, "measure", ends=dict.fromkeys(values, (0, 1))) if len(values) else {}
 
 
 def _facts(run: Discussions, tables: Mapping[str, Sequence[Row]], curve: Sequence[Row]) -> Row:

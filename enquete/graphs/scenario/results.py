@@ -25,6 +25,8 @@ from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.locale import N_
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, responded, wide
 from enquete.reports.declarations import (
+    DETECTABLE,
+    DETECTABLE_SHARE,
     Analysis,
     Chart,
     Finding,
@@ -39,6 +41,7 @@ from enquete.reports.declarations import (
     adjusted_p,
     code,
     compared,
+    detectable,
     flag,
     group_finding,
     group_tables,
@@ -47,6 +50,7 @@ from enquete.reports.declarations import (
     names,
     number,
     of,
+    on_scale,
     p_value,
     reference,
     several,
@@ -131,8 +135,7 @@ DIMENSIONS = Table(
         number("mean_low_lowest", N_("lower bound")), number("mean_high_lowest", N_("upper bound")),
         code("tied", N_("places"), TIES), number("change", N_("apart"), means=N_("mean difference within agents")), N,
         TOTAL, N_OF, p_value("p", means=N_("Wilcoxon's of highest and lowest, not below Friedman's")), adjusted_p(),
-        number("detectable", N_("detectable"),
-            means=N_("difference of two scenarios that is found four times in five")),
+        *detectable(N_("difference of two scenarios that is found four times in five")),
         integer("n_pairs", N_("pairs tested")), p_value("p_least", N_("least p possible")),
         flag("too_few", N_("too few agents"), means=N_("no p could be below .05, had all agreed")),
         number("chi2", "χ²"), integer("df", "df"), p_value("p_friedman", N_("p (Friedman)")),
@@ -273,7 +276,7 @@ HIGHEST = {
                "apart, adjusted {p}, n = {n}/{n_total}."),
 }  # fmt: skip
 ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} apart, adjusted {p}; n = "
-           "{n}/{n_total}); {detectable} would have been found four times in five.")  # fmt: skip
+           "{n}/{n_total}); {power}.")  # fmt: skip
 
 
 def ends(name: str, where: str, null: str = "", top: int = 1, after: str = "") -> Finding:
@@ -305,9 +308,8 @@ FINDINGS = (
     group_finding(SCENARIO, N_(
         "{dimension} of “{scenario}” differs between {n_groups} groups: {mean_lowest} ({lowest}) to {mean_highest} "
         "({highest}); share of variance {effect}, adjusted {p}, n = {n}/{n_total}."),
-        null=N_("Groups of {fewest} agents or more were not found to rate a scenario differently: {tests} ratings "
-                "tested (adjusted {p}; n = {n}/{n_total}); {detectable} points would have been found four times in "
-                "five."),
+        null=N_("No scenario is rated differently by the groups ({tests} ratings tested, smallest adjusted {p}; n = "
+                "{n}/{n_total}); {power}."),
         size="(mean_highest - mean_lowest) / @widest", chart="ratings"),
     ends("further", "not is_main", top=9, after="highest"),
 )  # fmt: skip
@@ -373,9 +375,9 @@ def analyse(
     answered = responded(rows)["participant"].nunique()
     facts = {
         "n": int(answered), "n_total": len(rated.table), "n_scenarios": len(rated.scenarios),
-        "main_dimension": rated.main, "desirability": rated.wished, "plausibility": rated.expected, "fewest": FEWEST,
+        "main_dimension": rated.main, "desirability": rated.wished, "plausibility": rated.expected,
         "widest": max(high - low for low, high in rated.ends.values()), "scale_min": rated.ends[rated.main][0],
-        "scale_max": rated.ends[rated.main][1],
+        "scale_max": rated.ends[rated.main][1], "fewest": FEWEST,
         "question": instrument.open_question.in_(context.language) if instrument.open_question else None,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
@@ -506,7 +508,7 @@ class Ratings:
         pairs: of panels of 10 and 20 in which three, four or seven scenarios are alike and others not, .00 to .05 tell
         two apart that are alike.
         """
-        row: Row = dict.fromkeys((*ENDS, "change", "n", "p", "detectable", "n_highest", "n_lowest"))
+        row: Row = dict.fromkeys((*ENDS, "change", "n", "p", DETECTABLE, DETECTABLE_SHARE, "n_highest", "n_lowest"))
         means = pd.DataFrame({"estimate": [row["mean"] for row in ratings]}, dtype="float64")
         if means["estimate"].nunique() < 2:
             return {**row, "highest": [], "lowest": [], "items": [], "tied": None}
@@ -530,7 +532,7 @@ class Ratings:
             row |= {
                 "change": abs(pair["mean_change"]), "n": pair["n"],
                 "p": pair["p_holm"] if p_friedman is None else max(p_friedman, pair["p"]),
-                "detectable": detectable_change(pair["n"], sd, tests=QUESTIONS),
+                **on_scale(detectable_change(pair["n"], sd, tests=QUESTIONS), self.ends[dimension]),
             }  # fmt: skip
         return row
 

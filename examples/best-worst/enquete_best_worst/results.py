@@ -42,7 +42,7 @@ MOST = d.Finding(
 DIFFER = d.group_finding(
     OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores",
     says=N_("“{object}” differs: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
-    null=N_("No object matters to groups differently ({p}; {detectable} would have been found four times in five)."),
+    null=N_("No object matters to groups differently ({p}); {power}."),
 )  # fmt: skip
 SCORES = d.Chart(
     name="scores", title=N_("Best–worst: what matters how much"), needs=("objects",), over=OBJECTS.views[0],
