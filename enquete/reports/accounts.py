@@ -13,18 +13,19 @@ from pydantic import JsonValue
 
 from enquete.analysis.estimates import MOST_PAIRS
 from enquete.ledger import queries
-from enquete.locale import N_, NN_, Words, in_language, plural, said, tell
+from enquete.locale import N_, NN_, Words, plural, said, tell
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import price_of
+from enquete.reports import declarations as d
 from enquete.reports.analyses import UNIT, Findings
 from enquete.reports.context import chosen, responded, statuses
 from enquete.reports.declarations import Row
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health import Health, unfinished
 from enquete.reports.health_checks import HealthCheck
-from enquete.reports.markdown import escape, number, share
+from enquete.reports.markdown import number
 from enquete.reports.run_reading import RunReading
-from enquete.reports.views import LIMITS, render, shortened
+from enquete.reports.views import Names, Results, dictionaries, render, shortened
 from enquete.respondents.questions import NAMES
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
@@ -98,15 +99,9 @@ def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     by_type: dict[str, list[str]] = {}
     for who in reading.population:
         by_type.setdefault(who.stakeholder_type, []).append(who.id)
-    ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
-        {
-            "kind": name[:1].upper() + name[1:],
-            "n": len(ids),
-            "answered": len(answered & {*ids}),
-            "remembering": len(remembering & {*ids}),
-        }
-        for name, ids in ((reading.type_names[kind], ids) for kind, ids in ordered)
+        {"kind": kind, "n": len(ids), "answered": len(answered & {*ids}), "remembering": len(remembering & {*ids})}
+        for kind, ids in sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     ]
 
 
@@ -116,21 +111,16 @@ def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     keys = ["methodology", "phase", "round", "arm", "run_id"]
     for (name, phase, round_, arm, run), group in frame[[*keys, "status", "participant"]].groupby(keys, sort=False):
         rows.append({
-            "methodology": name, "phase": phase, "round": round_, "arm": arm, "run": "" if run == reading.run else run,
-            "counts": statuses(group), "responded": len(responded(group)), "rows": len(group),
+            "methodology": name, "phase": phase, "round": round_, "arm": arm, "run": run,
+            **dict.fromkeys(STATUSES, 0), **statuses(group), "responded": len(responded(group)), "rows": len(group),
             "answering": responded(group)["participant"].nunique(), "agents": group["participant"].nunique(),
         })  # fmt: skip
     return rows
 
 
-def spent(reading: RunReading) -> list[Row]:
-    """Requests and tokens by methodology, phase, arm and purpose, as the budget counts them."""
-    return [{str(key): value for key, value in row.items()} for row in reading.spent().to_dict("records")]
-
-
 def spent_by_model(reading: RunReading) -> list[Row]:
-    """The same by model, where several answered, with today's price of each (US dollars a million tokens, of input and
-    of output); None where it is unknown."""
+    """Requests and tokens by model, where several answered, with today's price of each (US dollars a million tokens, of
+    input and of output); None where it is unknown."""
     table = reading.spent_by_model()
     if len(table) < 2:
         return []
@@ -138,9 +128,9 @@ def spent_by_model(reading: RunReading) -> list[Row]:
     prices = Prices.read(Environment.read().prices, batch=record.batch)
     priced = price_of(record, prices, LOCAL_URL if record.weights else record.base_url or OPENAI_URL)
     return [
-        {**{str(key): value for key, value in row.items()}, "price": priced(str(row["model"]))}
-        for row in table.to_dict("records")
-    ]
+        {**row, "usd_in": price.input_per_mtok if price else None, "usd_out": price.output_per_mtok if price else None}
+        for row in dictionaries(table) for price in [priced(str(row["model"]))]
+    ]  # fmt: skip
 
 
 def missing(reading: RunReading, stages: Stages, findings: Findings) -> dict[str, Words]:
@@ -286,80 +276,154 @@ def every_call_failed(reading: RunReading) -> bool:
     return bool(spent["calls"].sum()) and not spent["settled"].sum()
 
 
-# --- Limitations of a run, generated from what it was: each line follows from its metadata or its table ---------------
+# --- Limits of a run: rows that follow from its record or its table, each told by one sentence ------------------------
 
 DIFFERENTIAL = 0.05
 """Missing shares that lie further apart between groups are reported (facts on validity: > 5%, or differential)."""
+IN_REPORT = 4
+"""Limits in the report, the gravest; the others are in the appendix."""
+
+LIMITS: Mapping[str, str] = {
+    "simulated": N_(
+        "The respondents are simulated. No figure of this report describes people; there is no comparison with a "
+        "real survey."
+    ),
+    "simulated_and_people": N_(
+        "Some respondents are people ({n_people}) who answered for themselves and are no sample of any group; all "
+        "others are simulated. No figure of this report describes a population of people; there is no comparison with "
+        "a real survey."
+    ),
+    "people": N_(
+        "The respondents are people ({n_people}) and no sample of any group. No figure of this report describes a "
+        "population of people."
+    ),
+    "model": N_("What is measured is how {models} portrays each group, not the group."),
+    "synthetic": N_(
+        "What is measured is what the synthetic respondent has planted; patterns in the findings were put there."
+    ),
+    "inference": N_(
+        "The unit of inference is the run. All {n} agents share one model and one prompt; tests and spreads over "
+        "agents describe this one run and no sample. A wording shifts all of them at once."
+    ),
+    "inference_of_models": N_(
+        "The unit of inference is the run. All {n} agents share {n_models} models and one prompt; those of one model "
+        "are even less independent of one another. Tests and spreads over agents describe this one run and no sample."
+    ),
+    "digest": N_(
+        "The memory digest is lossy: at most {characters} characters, the agent's own and newest posts first."
+    ),
+    "no_digest": N_("The agents answered without any memory of the simulation."),
+    "memoryless": N_(
+        "{n} of {total} agents answered at T1 without readable memory; in weighted drift they count {weight}."
+    ),
+    "n": N_("N = {n} agents; {total} of {planned} planned answers are there."),
+    "n_people": N_("People: N = {n_people}; {total} of {planned} planned answers are there."),
+    "n_both": N_("N = {n} agents, people: {n_people}; {total} of {planned} planned answers are there."),
+    "n_so_far": N_("{total} answers are there so far."),
+    "instruments": N_("The findings hold for the wording of the instruments: {what}."),
+    "reconstructed": N_(
+        "T0 is reconstructed. The experience effect compares answers with and without memory; it is not drift."
+    ),
+    "idle": N_(
+        "The simulation did nothing more between T0 and T1: what differs is an experience effect (answers with and "
+        "without memory), not drift."
+    ),
+    "actions": N_("When T0 was measured the simulation already had {n} actions; T0 is no untouched starting point."),
+    "incomparable": N_("Drift is not interpretable: {what}."),
+    "no_placebo": N_("There is no placebo arm and no replicate: drift cannot be told from the noise of asking again."),
+    "confidence": N_("Confidence is the model's own statement and not calibrated."),
+    "temperature": N_("At temperature {temperature} asking again would give other answers."),
+    "sampled": N_(
+        "Agents were compared with one another on a part of them, drawn in the same way in every run: {what}."
+    ),
+    "shape": N_(
+        "Language models tend to agree and to keep to the middle. Here {high} of the closed answers lie at the "
+        "ends of the scale and {low} at the midpoint (n = {n}); the distribution shape of every item is in "
+        "health.json."
+    ),
+    "partial": N_("The run is incomplete; all figures are provisional."),
+    "differential": N_("The share of missing answers differs between groups: {low} ({lowest}) to {high} ({highest})."),
+}
+OF_AGENTS, OF_PAIRS = N_("{what} on {most} of {n} agents"), N_("{what} on {most} pairs of {n} agents")
+
+LIMITS_TABLE = d.Table(
+    name="limits", title=N_("Limits"), key=("place",), columns=(
+        d.integer("place", N_("place")), d.text("limit", N_("id")), d.integer("n", "n"),
+        d.integer("n_people", N_("people")), d.integer("total", N_("of")), d.integer("planned", N_("planned answers")),
+        d.several("models", N_("models")), d.integer("n_models", N_("models")),
+        d.integer("characters", N_("characters")), d.number("weight", N_("weight"), digits=1),
+        d.number("temperature", N_("Temperature"), digits=1), d.share("low", N_("lowest")),
+        d.reference("lowest", N_("lowest in"), to="group"), d.share("high", N_("highest")),
+        d.reference("highest", N_("highest in"), to="group"), d.text("what", N_("what"))),
+    views=(
+        d.View(at="section", heading="", where=f"place <= {IN_REPORT}", says=LIMITS, word="limit"),
+        d.View(at="appendix", heading=N_("Further limits"), where=f"place > {IN_REPORT}", says=LIMITS, word="limit"),
+    ),
+)  # fmt: skip
 
 
-def limitations(
-    reading: RunReading,
-    frame: pd.DataFrame,
-    results: Mapping[str, Mapping[str, JsonValue]],
-    health: Health,
-    *,
+def limits(
+    reading: RunReading, frame: pd.DataFrame, results: Mapping[str, Mapping[str, JsonValue]], health: Health, *,
     partial: bool,
-) -> list[str]:
-    """Markdown lines, the gravest first."""
+) -> list[Row]:  # fmt: skip
+    """Rows of LIMITS_TABLE, the gravest first."""
     asked = took_part(reading, frame)
-    return [
+    rows = [
         *_about_respondents(reading, asked), *_about_memory(reading, frame), *_about_change(reading, results),
-        *_about_shape(reading, health), *_about_samples(reading, results, health),
+        *_about_shape(health), *_about_samples(reading, results, health),
         *_about_numbers(reading, frame, asked, partial=partial),
     ]  # fmt: skip
+    empty: Row = {column.name: None for column in LIMITS_TABLE.stored}
+    return [{**empty, **row, "place": place} for place, row in enumerate(rows, start=1)]
 
 
-def _about_respondents(reading: RunReading, asked: TookPart) -> Iterator[str]:
-    texts, main = in_language(LIMITS, reading.language), reading.record.main
-    people = replace(asked, agents=frozenset()).told(reading.language)
+def _about_respondents(reading: RunReading, asked: TookPart) -> Iterator[Row]:
+    main, n_people = reading.record.main, len(asked.people)
     if not asked.agents:
-        yield texts["people"].format(people=people)
+        yield {"limit": "people", "n_people": n_people}
         return
-    yield texts["simulated_and_people"].format(people=people) if asked.people else texts["simulated"]
+    yield {"limit": "simulated_and_people" if asked.people else "simulated", "n_people": n_people}
     if main.respondent == "synthetic":
-        yield texts["synthetic"]
+        yield {"limit": "synthetic"}
     else:
-        yield texts["model"].format(model=escape(", ".join(asked.models) or main.model))
-        yield texts["confidence"]
-    n, kinds = number(len(asked.agents), reading.language), number(len(asked.models), reading.language)
-    yield (texts["inference_of_models"] if asked.models else texts["inference"]).format(n=n, models=kinds)
+        yield {"limit": "model", "models": list(asked.models) or [main.model]}
+        yield {"limit": "confidence"}
+    inference = "inference_of_models" if asked.models else "inference"
+    yield {"limit": inference, "n": len(asked.agents), "n_models": len(asked.models)}
     if main.respondent == "llm" and main.temperature:
-        yield texts["temperature"].format(t=number(main.temperature, reading.language, 1))
+        yield {"limit": "temperature", "temperature": main.temperature}
 
 
-def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
-    record, texts = reading.record, in_language(LIMITS, reading.language)
+def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[Row]:
     remembering, total = with_memory(reading, frame)
     if not remembering:
-        yield texts["no_digest"]
+        yield {"limit": "no_digest"}
         return
-    yield texts["digest"].format(chars=number(record.digest_chars, reading.language))
+    yield {"limit": "digest", "characters": reading.record.digest_chars}
     if remembering < total:
-        weight = number(record.memoryless_weight, record.language, 1)
-        without, of = number(total - remembering, record.language), number(total, record.language)
-        yield texts["memoryless"].format(n=without, total=of, w=weight)
+        weight = reading.record.memoryless_weight
+        yield {"limit": "memoryless", "n": total - remembering, "total": total, "weight": weight}
 
 
-def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
-    record, texts = reading.record, in_language(LIMITS, reading.language)
+def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[Row]:
+    record = reading.record
     if reading.idle:
-        yield texts["idle"]
+        yield {"limit": "idle"}
     elif record.baseline == "reconstructed":
-        yield texts["reconstructed"]
+        yield {"limit": "reconstructed"}
     elif record.baseline == "measured" and record.actions_at_start:
-        yield texts["actions"].format(n=number(record.actions_at_start, reading.language))
+        yield {"limit": "actions", "n": record.actions_at_start}
     drifts = [result for result in results.values() if result.get("kind") == "drift"]
     for drift in drifts:
         reasons = drift.get("reasons")
         if isinstance(reasons, list) and reasons:
-            yield texts["incomparable"].format(why=escape("; ".join(map(str, reasons))))
+            yield {"limit": "incomparable", "what": "; ".join(map(str, reasons))}
     if drifts and not {arm.role for arm in record.arms} & {"placebo", "replicate"}:
-        yield texts["no_placebo"]
+        yield {"limit": "no_placebo"}
 
 
-def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
+def _about_shape(health: Health) -> Iterator[Row]:
     """Shares of endpoints and midpoints over all closed answers."""
-    language = reading.language
     n = sum(shape.n for shape in health.shapes)
     if not n:
         return
@@ -367,69 +431,171 @@ def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
     middled = [(shape.n, shape.midpoint) for shape in health.shapes if shape.midpoint is not None]
     of_middled = sum(weight for weight, _ in middled)
     midpoint = sum(weight * part for weight, part in middled) / of_middled if of_middled else None
-    yield in_language(LIMITS, language)["shape"].format(
-        ends=share(ends, language), midpoint=share(midpoint, language), n=number(int(n), language)
-    )
+    yield {"limit": "shape", "high": ends, "low": midpoint, "n": int(n)}
 
 
 def _about_samples(
     reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]], health: Health
-) -> Iterator[str]:
+) -> Iterator[Row]:
     """What compares agents with one another, and was computed on some of them."""
-    texts, language = in_language(LIMITS, reading.language), reading.language
+    language = reading.language
     listed = [
-        (tell(sample.what, language), "of_agents", sample.most, of)
+        (tell(sample.what, language), OF_AGENTS, sample.most, of)
         for name, result in results.items()
         for sample in evaluation(reading.methodology(name)).presentation.samples
         if isinstance(of := result.get(sample.of), int) and of > sample.most
     ]
     listed += [(check.what(language), *drawn) for check in health.checks if (drawn := _drawn(check))]
-    if listed:
-        parts = dict.fromkeys(
-            texts[word].format(what=what, most=number(most, language), n=number(n, language))
-            for what, word, most, n in listed
-        )
-        yield texts["sampled"].format(parts="; ".join(parts))
+    parts = dict.fromkeys(
+        tell(says, language).format(what=what, most=number(most, language), n=number(n, language))
+        for what, says, most, n in listed
+    )
+    if parts:
+        yield {"limit": "sampled", "what": "; ".join(parts)}
 
 
 def _drawn(check: HealthCheck) -> tuple[str, int, int] | None:
     """How many of how many agents a check looked at, or at how many pairs of them; None where at all."""
     detail, most = check.found.detail, check.found.detail.get("agents_drawn")
     if detail.get("sampled"):
-        return "of_pairs", MOST_PAIRS, check.found.n
+        return OF_PAIRS, MOST_PAIRS, check.found.n
     if isinstance(most, int) and most < check.found.n:
-        return "of_agents", most, check.found.n
+        return OF_AGENTS, most, check.found.n
     return None
 
 
-def _about_numbers(reading: RunReading, frame: pd.DataFrame, asked: TookPart, *, partial: bool) -> Iterator[str]:
-    record, texts = reading.record, in_language(LIMITS, reading.language)
-    counted = {
-        name: number(n, reading.language) for name, n in (("responded", len(responded(frame))), ("rows", len(frame)))
-    }
+def _about_numbers(reading: RunReading, frame: pd.DataFrame, asked: TookPart, *, partial: bool) -> Iterator[Row]:
+    n, n_people = len(asked.agents), len(asked.people)
+    yield {
+        "limit": "n_so_far" if partial else "n" if not n_people else "n_both" if n else "n_people", "n": n,
+        "n_people": n_people, "total": len(responded(frame)), "planned": len(frame),
+    }  # fmt: skip
+    yield from _differential(frame)
+    hashes = (f"{name} {used.hash[:12]}" for name, used in reading.record.instruments.items())
+    yield {"limit": "instruments", "what": ", ".join(hashes)}
     if partial:
-        yield texts["n_so_far"].format(who=asked.told(reading.language), **counted)
-    elif asked.people:
-        yield texts["n_people"].format(who=asked.told(reading.language), **counted)
-    else:
-        yield texts["n"].format(n=number(len(asked.agents), reading.language), **counted)
-    yield from _differential(frame, reading)
-    hashes = ", ".join(f"{escape(name)} {used.hash[:12]}" for name, used in record.instruments.items())
-    yield texts["instruments"].format(hashes=hashes)
-    if partial:
-        yield texts["partial"]
+        yield {"limit": "partial"}
 
 
-def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
+def _differential(frame: pd.DataFrame) -> Iterator[Row]:
     """Gaps among what was asked, where one group has clearly more of them than another."""
     asked = frame.loc[frame["status"].ne("not_reached"), ["status", "stakeholder_type"]]
     missing = asked["status"].isin(["refused", "invalid", "failed"]).groupby(asked["stakeholder_type"]).mean()
     if len(missing) > 1 and missing.max() - missing.min() > DIFFERENTIAL:
-        language = reading.language
-        yield in_language(LIMITS, language)["differential"].format(
-            low=share(float(missing.min()), language), low_type=escape(reading.type_names[str(missing.idxmin())]),
-            high=share(float(missing.max()), language), high_type=escape(reading.type_names[str(missing.idxmax())]),
-        )  # fmt: skip
+        yield {
+            "limit": "differential", "low": float(missing.min()), "lowest": str(missing.idxmin()),
+            "high": float(missing.max()), "highest": str(missing.idxmax()),
+        }  # fmt: skip
+
+
+# --- The account of a run: who was asked, by what, how far it came and what it cost -----------------------------------
+
+ACCOUNT = "account"
+PROBLEMS = N_("What failed, was repaired or reconstructed")
+METHODOLOGY = d.reference("methodology", N_("Methodology"), to="methodology")
+STAGE, ARM = d.text("phase", N_("Phase")), d.text("arm", N_("Arm"))
+REQUESTS = (
+    d.integer("calls", N_("requests")), d.integer("settled", N_("answered")), d.integer("failed", N_("failed")),
+    d.integer("lost", N_("interrupted")),
+)  # fmt: skip
+TOKENS = (
+    d.integer("input_tokens", N_("input tokens")), d.integer("output_tokens", N_("output tokens")),
+    d.integer("allowance", N_("tokens without an answer (upper bound)")),
+)  # fmt: skip
+
+RUN = d.Presentation(
+    title=N_("Run"),
+    tables=(
+        d.Table(name="people", title=N_("Who was asked"), key=("kind",), columns=(
+            d.reference("kind", N_("Group"), to="group"), d.integer("n", N_("Agents")),
+            d.integer("answered", N_("with an answer")), d.integer("remembering", N_("with memory (T1)"))),
+            views=(d.View(at="section", heading=""),)),
+        d.Table(name="arms", title=N_("Arms"), key=("arm",), columns=(
+            ARM, d.code("role", N_("Role"), ROLES), d.code("respondent", N_("Respondent"), RESPONDENTS),
+            d.text("model", N_("Model")), d.number("temperature", N_("Temperature"), digits=1),
+            d.integer("seed", N_("Seed"))),
+            views=(d.View(at="appendix"),)),
+        d.Table(name="instruments", title=N_("Instruments"), key=("methodology",), columns=(
+            METHODOLOGY, d.text("instrument", N_("Instrument")), d.text("version", N_("Version")),
+            d.text("hash", N_("Hash (SHA-256)")), d.text("source", N_("File"))),
+            views=(d.View(at="appendix"),)),
+        d.Table(name="answers", title=N_("Answers by status"), key=("methodology", "phase", "round", "arm", "run"),
+            columns=(
+                METHODOLOGY, STAGE, d.integer("round", N_("Round")), ARM, d.text("run", N_("Run")),
+                *(d.integer(status, says) for status, says in STATUSES.items()),
+                d.integer("responded", N_("valid")), d.integer("rows", N_("planned")),
+                d.of("responded", "rows", "n / N"), d.integer("answering", N_("agents with an answer")),
+                d.integer("agents", N_("agents")), d.of("answering", "agents", N_("agents / all"))),
+            views=(d.View(at="appendix", columns=d.names(
+                f"methodology phase round arm {' '.join(STATUSES)} responded_of_rows answering_of_agents")),)),
+        d.Table(name="problems", title=PROBLEMS, key=("place",), columns=(
+            d.integer("place", N_("place")), d.text("problem", N_("problem"))),
+            views=(
+                d.View(at="section", heading="", where=f"place <= {IN_REPORT}", says="{problem}"),
+                d.View(at="appendix", says="{problem}",
+                       empty=N_("Nothing: every planned answer was valid at once.")),
+            )),
+        LIMITS_TABLE,
+        d.Table(name="spent", title=N_("Spent"), key=("methodology", "phase", "arm", "purpose"), columns=(
+            METHODOLOGY, STAGE, ARM, d.text("purpose", N_("Purpose")), *REQUESTS, d.integer("sends", N_("sends")),
+            d.integer("in_flight", N_("in flight")), *TOKENS),
+            views=(d.View(at="appendix", note=N_("Every request stands in audit.jsonl."),
+                          empty=N_("No request was made."), columns=d.names(
+                "methodology phase arm purpose calls settled failed lost sends input_tokens output_tokens "
+                "allowance")),)),
+        d.Table(name="models", title=N_("Spent by model"), key=("model",), columns=(
+            d.text("model", N_("Model")), *REQUESTS, *TOKENS, d.number("usd_in", N_("USD a million tokens of input")),
+            d.number("usd_out", N_("USD a million tokens of output"))),
+            views=(d.View(at="appendix"),)),
+    ),
+    facts=(
+        d.text("run"), d.text("simulation"), d.text("topic"), d.code("status", N_("status"), RUN_STATUSES),
+        d.text("fingerprint"), d.text("population_hash"), d.several("not_asked"),
+    ),
+    texts=(
+        d.TextBlock(at="appendix", says=N_(
+            "Run {run} of {simulation}: {status}. Topic: {topic}. Fingerprint of the settings: {fingerprint}. Hash of "
+            "the population: {population_hash}.")),
+        d.TextBlock(at="appendix", where="not_asked == not_asked", says=N_("Not asked: {not_asked}.")),
+    ),
+)  # fmt: skip
+
+
+def account(
+    reading: RunReading, frame: pd.DataFrame, stages: Stages, findings: Findings, health: Health, names: Names, *,
+    status: str, partial: bool,
+) -> Results:  # fmt: skip
+    """names.methodologies: also of the synthesis and the critic, which make calls of their own."""
+    record, language = reading.record, reading.language
+    told = [tell(problem, language) for problem in problems(reading, frame, stages, findings)]
+    tables: dict[str, Any] = {
+        "people": people(reading, frame),
+        "arms": [
+            {"arm": arm.id, **{name: getattr(arm, name) for name in ("role", "respondent", "model", "temperature",
+                                                                    "seed")}}
+            for arm in record.arms
+        ],
+        "instruments": [
+            {"methodology": name, "instrument": str(used.content.get("instrument_id") or ""),
+             "version": str(used.content.get("version") or ""), "hash": used.hash, "source": used.source}
+            for name, used in record.instruments.items()
+        ],
+        "answers": counts(reading, frame),
+        "problems": [{"place": place, "problem": text} for place, text in enumerate(told, start=1)],
+        "limits": limits(reading, frame, findings.results, health, partial=partial),
+        "spent": reading.spent(),
+        "models": spent_by_model(reading) if took_part(reading, frame).models else [],
+    }  # fmt: skip
+    facts = {
+        "run": record.run_id,
+        "simulation": record.sim_id,
+        "topic": record.topic,
+        "status": status,
+        "fingerprint": record.fingerprint,
+        "population_hash": record.population_hash[:16],
+        "not_asked": list(record.chosen.names) if record.chosen else None,
+    }
+    return Results(ACCOUNT, RUN, d.shaped(RUN, tables, facts), names, language)
 
 
 # --- What answers named of a memory: which posts and exposures, whether they exist, and who named them, movers above

@@ -70,7 +70,8 @@ MEASURES = {
 DIRECTIONS = {"rises": N_("together"), "falls": N_("opposed"), "differs": N_("groups differ"), "joint": N_("joint")}
 REASONS = {
     "no variation": N_("no variation"), "one category only": N_("one category only"),
-    "fewer than 3 agents": N_("fewer than 3 agents"),
+    "fewer than 3 agents": N_("fewer than 3 agents"), "fewer than 3 values": N_("fewer than 3 values"),
+    "fewer than 2 groups": N_("fewer than 2 groups"),
 }  # fmt: skip
 
 ASSOCIATIONS = Table(
@@ -110,7 +111,9 @@ TOGETHER = Finding(
         "joint": N_("{first_name} and {second_name} go together (V = {effect}, adjusted {p}; n = {n}/{n_total})."),
     },
 )  # fmt: skip
-BETWEEN = Presentation(tables=(ASSOCIATIONS,), facts=(integer("least"),), findings=(TOGETHER,))
+BETWEEN = Presentation(
+    title=N_("Across the methodologies"), tables=(ASSOCIATIONS,), facts=(integer("least"),), findings=(TOGETHER,)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +293,9 @@ def headlines(results: Results) -> Iterator[Headline]:
             key = "/".join(str(row[name]) for name in table.key)
             for column in compared:
                 value = row[column.name]
-                about = ", ".join(results.cell(table.column(name), row) for name in table.key)
+                about = results.labels(table.name).get(row[table.key[0]]) or ", ".join(
+                    results.cell(table.column(name), row) for name in table.key
+                )
                 yield Headline(
                     f"{results.methodology}.{table.name}.{column.name}.{key}", f"{table.name}.{column.name}", value,
                     None if value is None else results.cell(column, row), (about,), value is not None,

@@ -309,12 +309,15 @@ class Sample:
 
 
 class Presentation:
-    """All that a methodology declares of its results. Raises TypeError naming what nobody declared."""
+    """All that a methodology declares of its results. Raises TypeError naming what nobody declared.
+
+    title: of what is no methodology's: of instrument health, say."""
 
     def __init__(
         self, *, tables: Sequence[Table], facts: Sequence[Column] = (), texts: Sequence[TextBlock] = (),
-        findings: Sequence[Finding] = (), charts: Sequence[Chart] = (), samples: Sequence[Sample] = (),
+        findings: Sequence[Finding] = (), charts: Sequence[Chart] = (), samples: Sequence[Sample] = (), title: str = "",
     ) -> None:  # fmt: skip
+        self.title = title
         self.tables = {table.name: table for table in tables}
         self.facts = {fact.name: fact for fact in facts}
         self.texts, self.findings = tuple(texts), tuple(findings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,21 +17,20 @@ from enquete.ledger.folders import write_atomically
 from enquete.locale import N_, in_language, tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
-from enquete.reports.accounts import citation_rows
-from enquete.reports.analyses import ACROSS, BETWEEN, Findings, find, names_of, results_of
+from enquete.reports.accounts import ACCOUNT, citation_rows
+from enquete.reports.analyses import ACROSS, Findings, names_of, results_of
 from enquete.reports.context import PARTS, chosen, ids, numbered, opened, responded
 from enquete.reports.declarations import NOT_ANALYSED, Analysis, WholeResults
 from enquete.reports.evaluation import evaluation, evaluations
-from enquete.reports.files import data_files, markdown, write_package, write_standing
-from enquete.reports.further_arms import PAIRS, PREFERENCE_FILE, REPLICATES_FILE, as_frame
+from enquete.reports.files import data_files, markdown, write_standing
+from enquete.reports.further_arms import PAIRS, PREFERENCE, REPLICATES, as_frame
 from enquete.reports.markdown import number
 from enquete.reports.report import ReportMaterial
-from enquete.reports.responses import AT_ONCE, PLAIN, AskedItem, items, responses, undetermined
-from enquete.reports.run_reading import RunReading, open_run
+from enquete.reports.responses import AT_ONCE, PLAIN, AskedItem, undetermined
+from enquete.reports.run_reading import RunReading
 from enquete.reports.views import Names, Results
 from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
-from enquete.state.request import FileFormat, Layout
 
 # --- Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was
 # gathered into (types, themes, scenarios).
@@ -203,6 +202,13 @@ def validate(frame: pd.DataFrame) -> None:
             raise ValueError(f"all_responses.csv: {where}: {first['input']!r}: {first['msg']}") from error
 
 
+FILES: Mapping[str, str] = {
+    ACROSS: "associations.json", REPLICATES: "replicates.json", PREFERENCE: "preference.json",
+    ACCOUNT: "account.json",
+}  # fmt: skip
+"""What is nobody's own, beside the report."""
+
+
 def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, frame: pd.DataFrame) -> None:
     """exports/ (answers, agents, items, declared tables, codebook, episodes), and beside the report what it says across
     methods and about its health."""
@@ -217,13 +223,13 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
         write_jsonl(exports / "episodes.jsonl", told)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / narrative.FILE, material.prose.as_json())
-    write_json(folder / "associations.json", material.found.analyses[ACROSS].as_json(BETWEEN))
     write_json(folder / "health.json", material.health.as_json())
-    if material.replicates.arms:
-        write_json(folder / REPLICATES_FILE, material.replicates.as_json())
-    if material.preference is not None:
-        write_json(folder / PREFERENCE_FILE, material.preference.as_json())
-        write_csv(reading.folder / PAIRS, as_frame(material.preference.pairs))
+    for name, file in FILES.items():
+        if name in material.declared:
+            results = material.declared[name]
+            write_json(folder / file, results.analysis.as_json(results.presentation))
+    if PREFERENCE in material.declared:
+        write_csv(reading.folder / PAIRS, as_frame(material.pairs))
     spoken = [call for name in (narrative.METHODOLOGY, CRITIC) for call in audit(reading, name, "")]
     if spoken:
         write_jsonl(folder / "audit.jsonl", spoken)
@@ -234,27 +240,6 @@ def declared(reading: RunReading, asked: Sequence[AskedItem], findings: Findings
     titles = {name: tell(reading.methodology(name).title, reading.language) for name in reading.record.methods}
     names = names_of(reading, tuple(asked), titles)
     return results_of(evaluations(reading.record.methods), findings.analyses, names, reading.language)
-
-
-def export_files(
-    folder: Path, formats: Iterable[FileFormat], to: Path, *,
-    layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = "",
-    by: str = "",
-) -> list[Path]:  # fmt: skip
-    """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with
-    its codebook.
-
-    layout: see `data_files`; by: `open_run`. Raises LedgerError where the ledger cannot be read, InputError where a
-    format cannot hold a file.
-    """
-    with open_run(folder, language, by=by) as reading:
-        frame = responses(reading, plain=True)
-        findings = find(reading, frame, partial=partial)
-        frame = frame.drop(columns=list(PLAIN))
-        validate(frame)
-        asked = items(reading, frame)
-        files = data_files(reading, frame, asked, findings.agents, declared(reading, asked, findings), layout)
-        return write_package(to, reading, asked, files, formats, bom=bom)
 
 
 def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:

@@ -131,8 +131,8 @@ def data_files(
 ) -> Iterator[DataFile]:
     """All that a run has to give, each made when it is its turn: a large study is never in memory twice.
 
-    frame: the response table, plain or not. results: of methodologies that declare tables; others have their answers
-    alone.
+    frame: the response table, plain or not. results: of methodologies that declare tables (others have their answers
+    alone), and what is nobody's own.
     layout: how answers stand: a row an answer, a row an agent, or both.
     """
     language = reading.language
@@ -156,6 +156,9 @@ def data_files(
             yield from wide_files(name, title, frame[rows], items, language)
         if name in results:
             yield from declared_files(results[name], title, known)
+    for name, others in results.items():
+        if name not in reading.record.methods:
+            yield from declared_files(others, tell(others.presentation.title, language), known)
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------

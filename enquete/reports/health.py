@@ -279,6 +279,7 @@ class MethodologyHealth:
 # methodologies of a run.
 
 HEALTH = "health"
+CHECKS_TITLE = N_("Checks of instrument health")
 STATES = {"not_taken": N_("not taken"), "not_read": N_("not readable")}
 METHODOLOGY = d.reference("methodology", N_("Methodology"), to="methodology")
 SUMMARY = N_("{methodology}, {check}: {verdict}, {why} ({value}; fine: {least_to_most}; n = {n}). {meaning}")
@@ -292,8 +293,10 @@ VERDICTS_TABLE = d.Table(
     views=(d.View(at="appendix"), d.View(at="digest")),
 )  # fmt: skip
 PROBES_TABLE = d.Table(
-    name="probes", title=N_("Probes that would have been possible"), key=("state", "methodologies"),
-    columns=(d.code("state", N_("state"), STATES), d.several("probes", N_("Probe"), levels=PROBES),
+    name="probes", title=N_("Probes that would have been possible"), key=("place",),
+    columns=(
+        d.integer("place", N_("place")), d.code("state", N_("state"), STATES),
+        d.several("probes", N_("Probe"), levels=PROBES),
         d.several("methodologies", N_("of"), to="methodology")),
     views=(d.View(at="section", heading="", word="state", says={
         "not_taken": N_("Probes not taken ({methodologies}): {probes}."),
@@ -356,7 +359,9 @@ def presentation(by_method: Mapping[str, Evaluation]) -> d.Presentation:
         note=N_("Rates of gaps that are 0 have no row. For differences between types n counts agents of types with at "
                 "least five agents."),
     )  # fmt: skip
-    return d.Presentation(tables=(VERDICTS_TABLE, checks, PROBES_TABLE, SHAPES), facts=FACTS, charts=(GLANCE,))
+    return d.Presentation(
+        title=CHECKS_TITLE, tables=(VERDICTS_TABLE, checks, PROBES_TABLE, SHAPES), facts=FACTS, charts=(GLANCE,)
+    )
 
 
 def results(health: Health, by_method: Mapping[str, Evaluation], names: Names, language: Language) -> Results:
@@ -405,8 +410,8 @@ def _probes(health: Health) -> Iterator[dict[str, Any]]:
     together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (probe, state), methodologies in by_probe.items():
         together.setdefault((state, tuple(methodologies)), []).append(probe)
-    for (state, of), kinds in together.items():
-        yield {"state": state, "probes": kinds, "methodologies": list(of)}
+    for place, ((state, of), kinds) in enumerate(together.items(), start=1):
+        yield {"place": place, "state": state, "probes": kinds, "methodologies": list(of)}
 
 
 # --- What page one, flags and the report read of instrument health: views of its tables -------------------------------

@@ -5,15 +5,13 @@ pages show them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from enquete.locale import N_, tell, whole
-from enquete.reports import declarations as d
 from enquete.reports.charts import (
     COLOURS,
     MUTED,
@@ -30,13 +28,11 @@ from enquete.reports.charts import (
 )
 from enquete.reports.context import chosen, responded
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.further_arms import Replicates, RespondentComparison, sentences
+from enquete.reports.further_arms import PREFERENCE, REPLICATES
 from enquete.reports.health import HEALTH
-from enquete.reports.markdown import number
 from enquete.reports.run_reading import read_result
-from enquete.reports.views import Names, Results
+from enquete.reports.views import Results
 from enquete.reports.writing import write_json
-from enquete.respondents.kinds import KINDS
 from enquete.state.asking import Language
 from enquete.state.errors import LedgerError
 
@@ -67,12 +63,11 @@ def footer(frame: pd.DataFrame, methodology: str, language: Language) -> str:
 
 
 def pictures(
-    frame: pd.DataFrame, by_method: Mapping[str, Evaluation], declared: Mapping[str, Results],
-    titles: Mapping[str, str], language: Language, file: Callable[[str, Exception], None], *,
-    replicates: Replicates, preference: RespondentComparison | None,
+    frame: pd.DataFrame, by_method: Mapping[str, Evaluation], declared: Mapping[str, Results], language: Language,
+    file: Callable[[str, Exception], None],
 ) -> list[Picture]:  # fmt: skip
-    """By methodology, then what is nobody's own. declared: with instrument health;
-    file: takes the bug of a chart that fails."""
+    """By methodology, then what is nobody's own. declared: with instrument health, replicates and the comparison of
+    respondents; file: takes the bug of a chart that fails."""
 
     def filed(name: str, error: Exception) -> None:
         error.add_note(f"in the figure {name}")
@@ -83,12 +78,9 @@ def pictures(
         if name in declared:
             made += drawn(declared[name], footer=footer(frame, name, language), file=filed)
     who = tell(SIMULATED, language)
-    for results in (
-        declared[HEALTH], replicate_results(replicates, by_method, titles, language),
-        win_rate_results(preference, titles, language),
-    ):  # fmt: skip
-        if results is not None:
-            made += drawn(results, footer=who, file=filed)
+    for name in (HEALTH, REPLICATES, PREFERENCE):
+        if name in declared:
+            made += drawn(declared[name], footer=who, file=filed)
     return made
 
 
@@ -169,47 +161,8 @@ def glance(data: ChartData) -> alt.TopLevelMixin:
 # --- Respondent A against respondent B: B's win rate by methodology and kind of question, with intervals around one
 # half
 
-ALL = N_("all pairs that differ")
 CRITIC = N_("critic: {critic}")
 STAND_IN = N_("the critic is a stand-in without a model")
-
-WIN_RATES = d.Presentation(
-    tables=(
-        d.Table(name="rates", title=N_("Win rates of respondent B"), key=("methodology", "question_type"), columns=(
-            d.text("methodology"), d.text("question_type"), d.text("label", N_("Pairs")),
-            d.share("rate", N_("win rate of B (one half: neither)")), d.share("low", N_("lower bound")),
-            d.share("high", N_("upper bound")), d.integer("n", "n"))),
-    ),
-    facts=(d.text("critic"), d.flag("stand_in")),
-    charts=(d.Chart(
-        name="win-rates", title=N_("How often respondent B's answer is preferred to respondent A's"), needs=("rates",),
-        draw="enquete.reports.pictures:rates",
-        alt=N_("Respondent B wins {rate} of {n} pairs, ties counted half; 95% interval {low} to {high}."),
-    ),),
-)  # fmt: skip
-
-
-def win_rate_results(
-    comparison: RespondentComparison | None, titles: Mapping[str, str], language: Language
-) -> Results | None:
-    """None where the critic is unusable."""
-    if comparison is None or not comparison.usable:
-        return None
-    rows = [
-        {"methodology": rate.methodology, "question_type": rate.question_type, "rate": rate.found.rate,
-            "low": rate.found.low,
-         "high": rate.found.high, "n": rate.found.n,
-         "label": _label(rate.methodology, rate.question_type, titles, language)}
-        for rate in comparison.rates if rate.found.n
-    ]  # fmt: skip
-    analysis = d.shaped(WIN_RATES, {"rates": rows}, {"critic": comparison.critic, "stand_in": comparison.stand_in})
-    return Results("preference", WIN_RATES, analysis, Names(), language)
-
-
-def _label(methodology: str, kind: str, titles: Mapping[str, str], language: Language) -> str:
-    if methodology and kind in KINDS:
-        return f"{titles.get(methodology, methodology)}: {tell(KINDS[kind].label, language)}"
-    return tell(ALL, language)
 
 
 def rates(data: ChartData) -> alt.TopLevelMixin:
@@ -226,55 +179,7 @@ def rates(data: ChartData) -> alt.TopLevelMixin:
 # --- Replicates: what each further run says of every verdict of the main arm, the least found again on top ------------
 
 FINDING_LABEL = 330  # px of a finding
-SAYS = {"same": N_("as in the main arm"), "other": N_("something else"), "missing": N_("not measured")}
 REPLICATE_LOOKS = {"same": (COLOURS[0], "circle"), "other": (COLOURS[1], "diamond"), "missing": (MUTED, "cross")}
-
-REPLICATES = d.Presentation(
-    tables=(
-        d.Table(name="runs", title=N_("Findings by run"), key=("finding", "run"), columns=(
-            d.text("finding"), d.text("label", N_("Finding")),
-            d.reference("methodology", N_("Methodology"), to="methodology"),
-            d.integer("run", N_("further run")), d.text("main", N_("main arm")), d.text("said", N_("further run")),
-            d.code("says", N_("further run"), SAYS), d.share("agreeing", N_("found again in")))),
-    ),
-    facts=(d.integer("n_findings"), d.integer("n_alike"), d.integer("n_runs")),
-    charts=(d.Chart(
-        name="findings", title=N_("Replicates: what further runs say of the main arm's findings"), needs=("runs",),
-        draw="enquete.reports.pictures:findings", at="appendix",
-        over=d.View(at="appendix", order=("agreeing", "finding")),
-        alt=N_("{n_findings} findings over {n_runs} further runs; {n_alike} of them are found again in all."),
-    ),),
-)  # fmt: skip
-
-
-def replicate_results(
-    replicates: Replicates, by_method: Mapping[str, Evaluation], titles: Mapping[str, str], language: Language
-) -> Results:
-    judged = replicates.judged
-    facts = {
-        "n_findings": len(judged), "n_alike": sum(finding.held.n_agreeing == finding.held.n for finding in judged),
-        "n_runs": max(0, len(replicates.arms) - 1),
-    }  # fmt: skip
-    analysis = d.shaped(REPLICATES, {"runs": _rows(replicates, by_method, language)}, facts)
-    return Results("replicates", REPLICATES, analysis, Names(methodologies=titles), language)
-
-
-def _rows(replicates: Replicates, by_method: Mapping[str, Evaluation], language: Language) -> Iterator[dict[str, Any]]:
-    for headline, finding in replicates.headlines:
-        says = sentences(by_method[headline.methodology], language)[headline.kind]
-        label = tell(says, language).format(*headline.about)
-        for run, (shown, agrees) in enumerate(zip(finding.further, finding.agreeing, strict=True), start=1):
-            yield {
-                "finding": f"{headline.methodology}/{headline.id}", "label": label, "run": run,
-                "methodology": headline.methodology,
-                "main": _told(finding.main, language), "said": _told(shown, language),
-                "says": "missing" if agrees is None else "same" if agrees else "other",
-                "agreeing": finding.held.n_agreeing / finding.held.n if finding.held.n else None,
-            }  # fmt: skip
-
-
-def _told(value: object, language: Language) -> str | None:
-    return None if value is None else value if isinstance(value, str) else number(value, language)
 
 
 def findings(data: ChartData) -> alt.TopLevelMixin:

@@ -38,9 +38,9 @@ from enquete.ledger.folders import write_atomically
 from enquete.ledger.record import Chosen
 from enquete.locale import N_, NN_, plural, tell, whole
 from enquete.nodes import fit
-from enquete.nodes.planning import CRITIC
+from enquete.nodes.critic_graph import PairRecord
 from enquete.reports import accounts, pictures
-from enquete.reports.accounts import Citation, TookPart, citations_section, limitations, took_part
+from enquete.reports.accounts import Citation, TookPart, citations_section, took_part
 from enquete.reports.analyses import ACROSS, Findings
 from enquete.reports.charts import (
     COLOURS,
@@ -60,14 +60,8 @@ from enquete.reports.context import chosen, responded
 from enquete.reports.declarations import Place, groups_by
 from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.findings import FEWEST, PER_METHODOLOGY, KeyFinding, Strip, leading, tested
-from enquete.reports.further_arms import (
-    AGAINST,
-    Replicates,
-    RespondentComparison,
-    preference_section,
-    replicates_section,
-)
-from enquete.reports.health import Health, lacking, reasons, verdict
+from enquete.reports.further_arms import AGAINST, PREFERENCE, REPLICATES
+from enquete.reports.health import CHECKS_TITLE, HEALTH, Health, lacking, reasons, verdict
 from enquete.reports.markdown import escape, number, readable
 from enquete.reports.narrative import NarrativeText
 from enquete.reports.responses import AskedItem, persona_columns
@@ -82,7 +76,6 @@ MOST = 12_000
 CHECKS = "health"
 """What a reference begins with that leads to the checks of instrument health."""
 TABLE = "exports/all_responses.csv"
-CHECKS_TITLE = N_("Checks of instrument health")
 
 
 class Embedded:
@@ -542,12 +535,8 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
     return {**spec, "title": caption, "description": picture.alt, "config": config}
 
 
-LIMITS = 4
-"""Caveats in the report, the gravest; the others are in the appendix."""
 FINDINGS = 2
 """Of a methodology in its section beside those on page one; the others are in the appendix."""
-HEALTH, REPLICATES, PREFERENCE = "health", "replicates", "preference"
-"""Whose figures stand with instrument health, with replicates, and with respondent B: what their names begin with."""
 DATA = "exports/all_responses.csv"
 
 
@@ -559,13 +548,12 @@ class ReportMaterial:
     stages: accounts.Stages
     found: Findings
     findings: Mapping[str, list[KeyFinding]]  # by methodology, and those that join several
-    declared: Mapping[str, Results]
+    declared: Mapping[str, Results]  # by methodology, and what is nobody's own
     prose: NarrativeText
     health: Health
     asked: Sequence[AskedItem]
-    replicates: Replicates
     pictures: Sequence[Picture]
-    preference: RespondentComparison | None = None
+    pairs: Sequence[PairRecord] = ()  # that respondent A and B were compared in
     citations: Sequence[Citation] = ()
 
 
@@ -613,9 +601,7 @@ class Report:
         self.parts = [*self._parts()]
         self.strips = strips(self.page.findings, self.language)
         self.pictures = [*material.pictures, *self.strips.values()]
-        problems = accounts.problems(reading, material.frame, material.stages, material.found)
-        self.problems = [tell(problem, self.language) for problem in problems]
-        self.limits = limitations(reading, material.frame, material.found.results, material.health, partial=partial)
+        self.account = self.declared[accounts.ACCOUNT]
 
     def markdown(self) -> str:
         return self._report(behind=lambda finding: "")
@@ -630,23 +616,15 @@ class Report:
             "report.md.j2", strip=self._strip, image=_image, behind=behind, methodologies=self.parts,
             across=self._across(), run=self.reading.record, idle=self.reading.idle, prose=self.material.prose,
             model=self.reading.record.main.model, health_figures=self._of(HEALTH),
-            health=self.declared[HEALTH].at("section"), limits=self.limits[:LIMITS],
-            problems=[escape(line) for line in self.problems[:LIMITS]],
-            against=preference_section(self.material.preference, self.page.titles, self.language),
+            health=self.declared[HEALTH].at("section"), account=self.account,
+            against=self.declared[PREFERENCE].at("section") if PREFERENCE in self.declared else "",
             against_title=AGAINST, against_figures=self._of(PREFERENCE),
-            people=accounts.people(self.reading, self.material.frame),
         )  # fmt: skip
 
     @cached_property
     def appendix(self) -> str:
-        reading, frame = self.reading, self.material.frame
         return self._render(
-            "appendix.md.j2", image=_image, methodologies=self.parts, more=list(self._more()), run=reading.record,
-            status=tell(accounts.RUN_STATUSES.get(self.status, self.status), self.language), titles=self._titles(),
-            roles=accounts.ROLES, respondents=accounts.RESPONDENTS, statuses=list(accounts.STATUSES),
-            status_names=accounts.STATUSES, counts=accounts.counts(reading, frame), limits=self.limits[LIMITS:],
-            problems=[escape(line) for line in self.problems], spent=accounts.spent(reading),
-            by_model=accounts.spent_by_model(reading) if accounts.took_part(reading, frame).models else [],
+            "appendix.md.j2", image=_image, methodologies=self.parts, more=list(self._more()), account=self.account,
             glossary=GLOSSARY | {term: text for each in self.own.values() for term, text in each.glossary.items()},
         )  # fmt: skip
 
@@ -698,15 +676,10 @@ class Report:
         shown = {finding.id for finding in self.page.findings}
         return [finding for finding in self.page.across if finding.id not in shown][:FINDINGS]
 
-    def _titles(self) -> Mapping[str, str]:
-        """Also of the synthesis and the critic, which make calls of their own."""
-        others = {"synthesis": tell(N_("Synthesis"), self.language), CRITIC: tell(N_("Critic"), self.language)}
-        return {**self.page.titles, **others}
-
     def _more(self) -> Iterator[tuple[str, str]]:
         """What is nobody's own: heading and Markdown."""
         material, language = self.material, self.language
-        again = replicates_section(material.replicates, self.own, self.page.titles, language)
+        again = self.declared[REPLICATES].at("appendix") if REPLICATES in self.declared else ""
         again += "".join(f"\n\n{_image(picture)}" for picture in self._of(REPLICATES, "appendix"))
         for title, text in (
             (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),

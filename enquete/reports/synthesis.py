@@ -6,8 +6,9 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +18,42 @@ from pydantic import JsonValue, ValidationError
 from enquete.ledger.connection import DatabaseError
 from enquete.ledger.folders import RECORD, move_latest, write_atomically
 from enquete.ledger.ledger import Failure
+from enquete.locale import N_, tell
 from enquete.memory.graph import connect
 from enquete.memory.recall import Delivery, LocalMemory, MemoryFault, deliver
+from enquete.nodes.critic_graph import PairRecord
 from enquete.nodes.instrument_pins import as_file
+from enquete.nodes.planning import CRITIC
 from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
-from enquete.reports.accounts import citations, every_call_failed
+from enquete.reports.accounts import ACCOUNT, account, citations, every_call_failed
 from enquete.reports.analyses import UNIT, Findings, find, stated
 from enquete.reports.context import chosen, give_back, statuses
 from enquete.reports.evaluation import evaluations
-from enquete.reports.exports import declared, reached, write_exports, write_stage
+from enquete.reports.exports import declared, reached, validate, write_exports, write_stage
+from enquete.reports.files import data_files, write_package
 from enquete.reports.findings import KeyFinding, ranked
-from enquete.reports.further_arms import preferences, replicate
-from enquete.reports.health import HEALTH, examine
+from enquete.reports.further_arms import (
+    PREFERENCE,
+    REPLICATES,
+    preference_results,
+    preferences,
+    replicate,
+    replicate_results,
+)
+from enquete.reports.health import HEALTH, Health, examine
 from enquete.reports.health import flags as health_flags
 from enquete.reports.health import results as health_results
 from enquete.reports.pictures import pictures
 from enquete.reports.report import ReportMaterial, write_report
-from enquete.reports.responses import AskedItem, items, responses
+from enquete.reports.responses import PLAIN, AskedItem, items, responses
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.views import Results
 from enquete.reports.writing import write_json
 from enquete.state.asking import RESPONDED, Language, PagedPeople, Participant
 from enquete.state.errors import EnqueteError, LedgerError
+from enquete.state.request import FileFormat, Layout
 
 # --- After a stop or the end of a run: its complete episodes go to the run's graph, if it has one --------------------
 # Nothing of it can fail a run. What became of it stands in memory.json in the run's folder: how many episodes the graph
@@ -215,8 +228,8 @@ def write_synthesis(
         frame = made.frame if made else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
         findings = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
-        material = _material(reading, frame, stages, findings, raise_bugs=raise_bugs)
-        status = run_status(reading, stages, findings, partial=partial)
+        material = _material(reading, frame, stages, findings, partial=partial, raise_bugs=raise_bugs)
+        status = str(material.declared[ACCOUNT].facts["status"])
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
                 write_stage(reading, frame, methodology, phase, findings)
@@ -235,35 +248,96 @@ def write_synthesis(
     return written
 
 
-def _material(
-    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, raise_bugs: bool
-) -> ReportMaterial:
-    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among the others."""
+@dataclass(frozen=True)
+class RunResults:
+    """What is declared of a run: by methodology, and what is nobody's own but its account."""
 
-    def file(name: str, error: Exception) -> None:
-        if raise_bugs:
-            raise error
-        trace = "".join(traceback.format_exception(error))
-        found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
+    asked: Sequence[AskedItem]
+    declared: dict[str, Results]
+    findings: Mapping[str, list[KeyFinding]]
+    health: Health
+    pairs: Sequence[PairRecord]
 
-    asked = items(reading, frame)
+
+def _results(
+    reading: RunReading, frame: pd.DataFrame, found: Findings, file: Callable[[str, Exception], None]
+) -> RunResults:
+    asked, language = items(reading, frame), reading.language
     results, findings = _findings(reading, found, asked)
     replicates = replicate(reading, frame, found)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.analyses, frame, file)
     give_back()
     names, by_method = next(iter(results.values())).names, evaluations(reading.record.methods)
-    results = {**results, HEALTH: health_results(health, by_method, names, reading.language)}
     against = preferences(reading)
-    prose = narrative.stored(reading, narrative.shown(_listed(findings), frame, reading.run))
-    drawn = pictures(
-        frame, by_method, results, names.methodologies, reading.language, file, replicates=replicates,
-        preference=against,
-    )  # fmt: skip
+    others = {
+        HEALTH: health_results(health, by_method, names, language),
+        REPLICATES: replicate_results(replicates, by_method, names, language),
+        PREFERENCE: preference_results(against, names, language),
+    }
+    declared = {**results, **{name: each for name, each in others.items() if each is not None}}
+    return RunResults(asked, declared, findings, health, against.pairs if against else ())
+
+
+def _account(
+    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, of: RunResults, *,
+    partial: bool,
+) -> Results:  # fmt: skip
+    """Made last: it names the bugs of all that was made before."""
+    language, names = reading.language, of.declared[HEALTH].names
+    callers = {"synthesis": tell(N_("Synthesis"), language), CRITIC: tell(N_("Critic"), language)}
+    named = replace(names, methodologies={**names.methodologies, **callers})
+    status = run_status(reading, stages, found, partial=partial)
+    return account(reading, frame, stages, found, of.health, named, status=status, partial=partial)
+
+
+def _material(
+    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, partial: bool,
+    raise_bugs: bool,
+) -> ReportMaterial:  # fmt: skip
+    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among the others."""
+
+    def file(name: str, error: Exception) -> None:
+        if raise_bugs:
+            raise error
+        _file(reading, found, name, error)
+
+    of = _results(reading, frame, found, file)
+    prose = narrative.stored(reading, narrative.shown(_listed(of.findings), frame, reading.run))
+    drawn = pictures(frame, evaluations(reading.record.methods), of.declared, reading.language, file)
+    declared = {**of.declared, ACCOUNT: _account(reading, frame, stages, found, of, partial=partial)}
     return ReportMaterial(
-        frame, stages, found, findings, results, prose, health, asked, replicates, drawn, against,
-        citations(reading, frame)
+        frame, stages, found, of.findings, declared, prose, of.health, of.asked, drawn, of.pairs,
+        citations(reading, frame),
     )  # fmt: skip
+
+
+def _file(reading: RunReading, found: Findings, name: str, error: Exception) -> None:
+    trace = "".join(traceback.format_exception(error))
+    found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
+
+
+def export_files(
+    folder: Path, formats: Iterable[FileFormat], to: Path, *,
+    layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = "",
+    by: str = "",
+) -> list[Path]:  # fmt: skip
+    """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with
+    its codebook.
+
+    layout: see `data_files`; by: `open_run`. Raises LedgerError where the ledger cannot be read, InputError where a
+    format cannot hold a file.
+    """
+    with open_run(folder, language, by=by) as reading:
+        frame = responses(reading, plain=True)
+        found = find(reading, frame, partial=partial)
+        of = _results(reading, frame, found, partial_of(_file, reading, found))
+        stages = own_stages(reading, frame)
+        declared = {**of.declared, ACCOUNT: _account(reading, frame, stages, found, of, partial=partial)}
+        frame = frame.drop(columns=list(PLAIN))
+        validate(frame)
+        files = data_files(reading, frame, of.asked, found.agents, declared, layout)
+        return write_package(to, reading, of.asked, files, formats, bom=bom)
 
 
 def _raise_flags(findings: Findings, material: ReportMaterial) -> None:

@@ -48,67 +48,6 @@ def dimension_name(dimension: str, language: Language) -> str:
     return tell(dimension, language) if dimension in DIMENSIONS else dimension.replace("_", " ")
 
 
-LIMITS: Mapping[str, str] = {
-    "simulated": N_(
-        "The respondents are simulated. No figure of this report describes people; there is no comparison with a "
-        "real survey."
-    ),
-    "simulated_and_people": N_(
-        "{people} answered for themselves and are no sample of any group; all other respondents are simulated. No "
-        "figure of this report describes a population of people; there is no comparison with a real survey."
-    ),
-    "people": N_(
-        "The respondents are people, {people}, and no sample of any group. No figure of this report describes a "
-        "population of people."
-    ),
-    "model": N_("What is measured is how {model} portrays each group, not the group."),
-    "synthetic": N_(
-        "What is measured is what the synthetic respondent has planted; patterns in the findings were put there."
-    ),
-    "inference": N_(
-        "The unit of inference is the run. All {n} agents share one model and one prompt; tests and spreads over "
-        "agents describe this one run and no sample. A wording shifts all of them at once."
-    ),
-    "inference_of_models": N_(
-        "The unit of inference is the run. All {n} agents share {models} models and one prompt; those of one model are "
-        "even less independent of one another. Tests and spreads over agents describe this one run and no sample."
-    ),
-    "digest": N_("The memory digest is lossy: at most {chars} characters, the agent's own and newest posts first."),
-    "no_digest": N_("The agents answered without any memory of the simulation."),
-    "memoryless": N_("{n} of {total} agents answered at T1 without readable memory; in weighted drift they count {w}."),
-    "n": N_("N = {n} agents; {responded} of {rows} planned answers are there."),
-    "n_people": N_("N = {who}; {responded} of {rows} planned answers are there."),
-    "n_so_far": N_("N = {who}; {responded} answers are there so far."),
-    "instruments": N_("The findings hold for the wording of the instruments: {hashes}."),
-    "reconstructed": N_(
-        "T0 is reconstructed. The experience effect compares answers with and without memory; it is not drift."
-    ),
-    "idle": N_(
-        "The simulation did nothing more between T0 and T1: what differs is an experience effect (answers with and "
-        "without memory), not drift."
-    ),
-    "actions": N_("When T0 was measured the simulation already had {n} actions; T0 is no untouched starting point."),
-    "incomparable": N_("Drift is not interpretable: {why}."),
-    "no_placebo": N_("There is no placebo arm and no replicate: drift cannot be told from the noise of asking again."),
-    "confidence": N_("Confidence is the model's own statement and not calibrated."),
-    "temperature": N_("At temperature {t} asking again would give other answers."),
-    "sampled": N_(
-        "Agents were compared with one another on a part of them, drawn in the same way in every run: {parts}."
-    ),
-    "of_agents": N_("{what} on {most} of {n} agents"),
-    "of_pairs": N_("{what} on {most} pairs of {n} agents"),
-    "shape": N_(
-        "Language models tend to agree and to keep to the middle. Here {ends} of the closed answers lie at the "
-        "ends of the scale and {midpoint} at the midpoint (n = {n}); the distribution shape of every item is in "
-        "health.json."
-    ),
-    "partial": N_("The run is incomplete; all figures are provisional."),
-    "differential": N_(
-        "The share of missing answers differs between groups: {low} ({low_type}) to {high} ({high_type})."
-    ),
-}
-
-
 # --- Templates of what people read: Markdown with English texts in `_("…")`, told in the language of the run ----------
 # A template is named `package:file`, so that a methodology's stands in its own folder, of this package or another:
 #
@@ -324,11 +263,18 @@ class Results:
         """Section or appendix: texts at the beginning, then table after table with what follows it."""
         blocks = [*self._texts(place, "")]
         for name, table in self.presentation.tables.items():
-            shown = [block for view in table.views if view.at == place and (block := self.view(table, view))]
+            shown = self._views(table, place)
             if shown and place == "appendix" and table.note:
                 shown.append(self.fill(table.note, self.facts, self.presentation.facts, markdown=True))
             blocks += [*shown, *self._texts(place, name)]
         return "\n\n".join(blocks)
+
+    def table(self, name: str, place: Place) -> str:
+        """What is read of one table there."""
+        return "\n\n".join(self._views(self.presentation.tables[name], place))
+
+    def _views(self, table: Table, place: Place) -> list[str]:
+        return [block for view in table.views if view.at == place and (block := self.view(table, view))]
 
     def _texts(self, place: Place, after: str) -> Iterator[str]:
         for each in self.presentation.texts:

@@ -266,7 +266,7 @@ class Run:
         Raises SettingsError for a word that is none of these or a folder that cannot be written to, InputError where a
         format cannot hold a table, LedgerError.
         """
-        from enquete.reports.exports import export_files  # noqa: PLC0415 - analyses are slow to import
+        from enquete.reports.synthesis import export_files  # noqa: PLC0415 - analyses are slow to import
 
         _require("format", formats or ("",), FORMATS)
         _require("layout", (layout,), LAYOUTS)

@@ -105,7 +105,7 @@ def test_a_corrected_text_is_printed_and_asked_for_once_whatever_the_run_is_call
     assert "Auffällig ist: " in first.report
     assert "Diese Zusammenfassung hat das Modell m aus den Befunden geschrieben" in first.report
     assert {key[:4] for key in narratives(first)} == {("synthesis", "", "main", "narrative")}
-    assert "| Synthese |  | `main` | narrative | 2 |" in (first.path / "appendix.md").read_text("utf-8")
+    assert "| Synthese |  | main | narrative | 2 |" in (first.path / "appendix.md").read_text("utf-8")
     audited = [json.loads(line) for line in (first.path / "audit.jsonl").read_text("utf-8").splitlines()]
     assert [call["purpose"] for call in audited] == ["narrative"] * 2
     assert first.run_id != second.run_id

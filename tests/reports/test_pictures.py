@@ -19,11 +19,11 @@ from enquete.graphs.registry import dotted_paths
 from enquete.reports.charts import Picture, drawn
 from enquete.reports.evaluation import Headline, evaluations
 from enquete.reports.findings import Dot, KeyFinding, Strip, corrected, stated_of
-from enquete.reports.further_arms import ReplicatedFinding, Replicates
+from enquete.reports.further_arms import ReplicatedFinding, Replicates, replicate_results
 from enquete.reports.health import Health
 from enquete.reports.health import results as health_results
 from enquete.reports.health_checks import HealthCheck
-from enquete.reports.pictures import FILE, footer, read, replicate_results
+from enquete.reports.pictures import FILE, footer, read
 from enquete.reports.report import WIDTH, strips
 from enquete.reports.views import Names
 from enquete.state.asking import Language
@@ -166,7 +166,7 @@ def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -
         return Headline(f"ratings.label.{theme}", "ratings.label", "x", "x", (theme,), methodology="delphi")
 
     made = [(headline("A"), judged("open", "open", "open")), (headline("B"), judged("open", "consensus", None))]
-    of = replicate_results(Replicates(("main", "r1", "r2"), made), evaluations(ALL), TITLES, "en")
+    of = replicate_results(Replicates(("main", "r1", "r2"), made), evaluations(ALL), Names(methodologies=TITLES), "en")
     [one] = drawn(of, footer="who")
     assert [(row["finding_id"], row["run"], row["says"]) for row in rows(one)] == [
         ("delphi/ratings.label.B", 1, "something else"), ("delphi/ratings.label.B", 2, "not measured"),
@@ -176,7 +176,6 @@ def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -
     assert one.at == "appendix"
     assert "Verdict: B" in [text.text for text in texts(one.svg())]
     assert illegible(one.svg()) == []
-    assert drawn(replicate_results(Replicates(), {}, TITLES, "en"), footer="who") == []
 
 
 # --- page one's small ones --------------------------------------------------------------------------------------------

@@ -13,11 +13,12 @@ from enquete.reports.evaluation import Headline
 from enquete.reports.further_arms import (
     Replicates,
     judged_headlines,
-    replicates_section,
+    replicate_results,
     spreads,
     standing_in,
     taken_over,
 )
+from enquete.reports.views import Names
 from tests.reports.conftest import ALL, made, people_file
 from tests.support.unwritten import results_alone
 
@@ -70,15 +71,16 @@ def repeated(tmp_path_factory):
 
 def test_a_run_with_replicates_judges_its_verdicts(repeated):
     file = json.loads((repeated.synthesis / "replicates.json").read_text("utf-8"))
-    assert file["arms"] == ["main", *(f"replicate_{n}" for n in range(2, 7))]
-    assert file["headlines"]
-    for one in file["headlines"].values():
-        assert (one["n"], len(one["further"])) == (5, 5)
-        assert (one["verdict"] == "stable") == (one["n_agreeing"] == 5)
-    assert {one["methodology"] for one in file["variance_components"]} == {"scenario"}
+    assert [file["main"], *file["further"]] == ["main", *(f"replicate_{n}" for n in range(2, 7))]
+    assert file["findings"]
+    for finding in file["findings"]:
+        runs = [run for run in file["runs"] if run["finding"] == finding["finding"]]
+        assert (finding["n"], len(runs)) == (5, 5)
+        assert (finding["verdict"] == "stable") == (finding["n_agreeing"] == 5)
+    assert {row["methodology"] for row in file["variance"]} == {"scenario"}
     report = repeated.report()
     assert "## Replicates" in report
-    assert "| 5 / 5 | 3% | stable |" in report
+    assert "| 5 / 5 | 0.031 | stable |" in report
 
 
 def test_the_main_arm_alone_is_in_the_table_of_agents(repeated):
@@ -86,7 +88,7 @@ def test_the_main_arm_alone_is_in_the_table_of_agents(repeated):
 
 
 def test_a_run_without_replicates_says_nothing_of_them(full):
-    assert replicates_section(Replicates(), {}, {}, "en") == ""
+    assert replicate_results(Replicates(), {}, Names(), "en") is None
     assert not (full.synthesis / "replicates.json").exists()
 
 

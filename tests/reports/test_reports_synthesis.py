@@ -195,7 +195,7 @@ def test_n_total_stands_beside_every_n(whole):
 def test_every_count_in_the_report_equals_the_table(make, personas):
     made = make(**personas(6), language="en", agents=[0, 1, 5], methods=["longitudinal"], partial=True)
     table, report = made.table(), made.report()
-    head, *rows = rows_of_table(report, "## Answers by status")
+    head, *rows = rows_of_table(report, "### Answers by status")
     assert head[4:10] == [*STATUSES.values()]
     counts = table["status"].value_counts()
     (row,) = rows  # one stage, one arm
@@ -271,7 +271,7 @@ def test_when_every_call_failed_the_run_failed_and_says_so_loudly(make, personas
     assert "Every request failed" in made.report()
     assert "T1/longitudinal" not in strict(made.interviews / "latest.json")
     assert all(one["mean"] is None for one in made.results()["longitudinal"]["answers"])
-    spent = rows_of_table(made.report(), "## Spent")[-1]
+    spent = rows_of_table(made.report(), "### Spent")[-1]
     assert spent[-1] == "150"  # 3 calls × 50 tokens that may have been billed
 
 

@@ -114,7 +114,7 @@ def test_neither_a_refusal_nor_a_mute_critic_costs_more_than_the_comparison(tmp_
     assert (pair.winner, pair.score_a, pair.score_b) == ("", None, None)
     with LocalMemory.opened(tmp_path / "out", read_only=True) as memory:
         assert memory.preferences() == []
-    assert (preference(run)["unread"], preference(run)["position_bias"]["verdict"]) == (1, "not judged")
+    assert (preference(run)["unread"], preference(run)["verdict"]) == (1, "not judged")
 
 
 def test_short_of_budget_the_critic_waits_and_goes_on(tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ def planted(folder: Path, agents: int, by: Callable[..., Run] = enquete.conduct_
 def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
     run = planted(tmp_path, 10, model_b="synthetic:worse")
     found = preference(run)
-    whole = found["win_rates"][0]["found"]
-    assert found["usable"]
+    whole = found["rates"][0]
+    assert found["conclusion"] == "A"
     assert whole["high"] < 0.5
     assert found["stand_in"]
     assert "stand-in without a model" in run.report
@@ -159,9 +159,7 @@ def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
 def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) -> None:
     run = planted(tmp_path, 4, critic_model="synthetic:first", model_b="synthetic:worse")
     found = preference(run)
-    assert (found["position_bias"]["rate"], found["position_bias"]["verdict"], found["usable"]) == (
-        1.0, "unusable", False,
-    )  # fmt: skip
+    assert (found["split_rate"], found["verdict"], found["rates"]) == (1.0, "unusable", [])
     assert "it prefers whichever answer stands first" in run.report
     assert "preference/win-rates" not in run.figures
     with LocalMemory.opened(run.folder.parent.parent, read_only=True) as memory:
@@ -171,7 +169,7 @@ def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) 
 def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path: Path) -> None:
     """A's calls, prompts and answers are the same bytes with B and without; a run without B says nothing of one."""
     both = planted(tmp_path, 8)
-    whole = preference(both)["win_rates"][0]["found"]
+    whole = preference(both)["rates"][0]
     assert whole["low"] < 0.5 < whole["high"]
     alone = planted(tmp_path, 8, by=interview, respondent_b=False, new=True)
     asked = (

@@ -39,8 +39,9 @@ from enquete.nodes.planning import load_methodology
 from enquete.reports.accounts import STATUSES
 from enquete.reports.charts import Mark, Picture
 from enquete.reports.evaluation import Transcript, evaluation
+from enquete.reports.health import CHECKS_TITLE
 from enquete.reports.markdown import escape
-from enquete.reports.report import CHECKS_TITLE, HtmlWriter
+from enquete.reports.report import HtmlWriter
 from enquete.reports.writing import csv_rows
 from enquete.state.asking import RESPONDED
 from enquete.state.errors import InputError, RunNotFound

@@ -52,7 +52,7 @@ def test_a_person_is_named_as_one_wherever_the_run_is_told_of(run: Run) -> None:
     assert "1 person answered for themselves" in page["banner"]
     assert page["asked"].startswith("2 simulated stakeholders and 1 person of 2 groups")  # by number modulo 5: 3, 0, 3
     report = run.report
-    assert "1 person answered for themselves and are no sample" in report
+    assert "people (1) who answered for themselves and are no sample" in report
     assert "All 2 agents share one model" in report
     assert "3 participants, 1 of them people, discussed in 1 groups" in report
     assert "No figure of this report describes people;" not in report
