@@ -291,7 +291,8 @@ def friedman(ratings: ArrayLike) -> Friedman:
 
     ratings: raters × things, k ≥ 2; a rater with a NaN is left out and counted. Reasons: 'too_few_raters' below two,
     'no_variation' where every rater rates everything alike. Raises ValueError unless two-dimensional with k ≥ 2.
-    Source: Friedman 1937; Conover 1999, section 5.8. scipy.stats.friedmanchisquare gives the same χ².
+    Source: Friedman 1937; Conover 1999, section 5.8. scipy.stats.friedmanchisquare gives the same χ², neither W
+    nor anything of two things; so χ² comes from W.
     """
     x = np.asarray(ratings, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] < 2:

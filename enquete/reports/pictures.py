@@ -188,7 +188,7 @@ def findings(data: ChartData) -> alt.TopLevelMixin:
     names = dict(zip(rows["finding"], rows["label"], strict=True))
     rows = rows.assign(finding_id=rows["finding"], finding=rows["finding"].map(names))
     levels = {code: data.told("runs", "says", code) for code in REPLICATE_LOOKS}
-    legend = alt.Legend(columns=fitting(list(levels.values())))
+    legend = alt.Legend(columns=fitting(list(levels.values()), WIDTH - FINDING_LABEL * WIDER))
     colours, shapes = (
         alt.Scale(domain=list(levels.values()), range=[look[k] for look in REPLICATE_LOOKS.values()]) for k in (0, 1)
     )

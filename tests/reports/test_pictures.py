@@ -12,10 +12,12 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
+import enquete
 from enquete.analysis.diagnostics import Diagnostic, Overall
 from enquete.analysis.probes import judge_claim
 from enquete.graphs.delphi.results import PRESENTATION as DELPHI
 from enquete.graphs.registry import dotted_paths
+from enquete.reports.charts import WIDTH as CHART_WIDTH
 from enquete.reports.charts import Picture, drawn
 from enquete.reports.evaluation import Headline, evaluations
 from enquete.reports.findings import Dot, KeyFinding, Strip, corrected, stated_of
@@ -28,7 +30,7 @@ from enquete.reports.report import WIDTH, strips
 from enquete.reports.views import Names
 from enquete.state.asking import Language
 from enquete.state.errors import LedgerError
-from tests.reports.conftest import Made
+from tests.reports.conftest import Made, people_file
 from tests.support.charts import NAMESPACE, illegible, results, texts
 
 ALL = dotted_paths()
@@ -78,6 +80,21 @@ def test_what_was_drawn_is_kept_as_it_was(full: Made) -> None:
         assert (again.name, again.title, again.alt, again.at, again.svg()) == (
             one.name, one.title, one.alt, one.at, one.svg(),
         )  # fmt: skip
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("agents", [7, 50, 1_000])
+def test_every_chart_is_legible_for_few_agents_and_for_many(tmp_path: Path, agents: int) -> None:
+    asked = people_file(tmp_path, agents)
+    run = enquete.conduct_interviews(
+        asked["sim"], out=asked["out"], methods=list(ALL), respondent="synthetic", language="en", replicates=2,
+        respondent_b=True, budget_tokens=2_000_000_000,
+    )  # fmt: skip
+    figures = read(run.path)
+    assert {figure.name.partition("/")[0] for figure in figures} >= {*ALL, "health", "replicates", "preference"}
+    for figure in figures:
+        across, down = figure.size
+        assert (illegible(figure.svg()), across <= CHART_WIDTH, down <= 1_400) == ([], True, True), figure.name
 
 
 @pytest.mark.parametrize("wrong", [{"figures": [{"name": "a"}]}, {"figures": 3}, {"figures": ["a"]}])

@@ -164,7 +164,7 @@ def test_replies_rows_and_report_say_which_model_said_what(debate: Debate) -> No
     # beside its requests: US dollars a million tokens of input and of output
     prices = {model: spent[f"| {model}"].split(" | ")[-2:] for model in debate.labels.values()}
     dear, *others = debate.labels.values()
-    assert prices == {dear: ["3.00", "15.00 |"], **dict.fromkeys(others, ["–", "– |"])}
+    assert prices == {dear: ["3.00", "15.00 |"], **{model: ["–", "– |"] for model in others}}
     transcript = (debate.folder / "T1" / "roundtable" / debate.run.name / "transcript.jsonl").read_text("utf-8")
     assert {(turn["name"], turn["model"]) for turn in map(json.loads, transcript.splitlines())} == set(
         debate.labels.items()
