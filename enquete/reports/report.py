@@ -420,7 +420,7 @@ def _title(reading: RunReading, asked: TookPart, language: Language) -> str:
         text = tell(_TITLE_WITH_PEOPLE, language).replace("{who}", asked.told(language))
     else:
         text = plural(_TITLE, len(asked.agents), language)
-    left = TITLE_WORDS - len(text.replace("{topic}", "").split())
+    left = TITLE_WORDS - len(text.replace("{topic}:", "").split())
     return text.replace("{topic}", _shortened(topic, left))
 
 
