@@ -344,7 +344,9 @@ async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
     return state
 
 
-def draw(routes: Routes, name: str, state: Any, context: Any, given: Any, result: Any) -> CompiledStateGraph[Any]:
+def draw(
+    routes: Routes, name: str, state: Any, context: Any, given: Any, result: Any
+) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The graph of a turn; no checkpointer: stored turns are the checkpoint. given, result: channels in and out."""
     from langgraph.graph import END, START, StateGraph  # noqa: PLC0415
 

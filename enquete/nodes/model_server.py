@@ -181,16 +181,18 @@ def _sender(url: str, machine: Machine, shared: Ledger | None = None) -> Transpo
     weights = servers_in(url)
     if len(weights) == 1:
         return _transport(next(iter(weights)), machine, shared)
-    return Fleet([(_transport(server, machine, shared, apart=True), weight) for server, weight in weights.items()])
+    return Fleet(
+        [(_transport(server, machine, shared, beside_others=True), weight) for server, weight in weights.items()]
+    )
 
 
-def _transport(url: str, machine: Machine, shared: Ledger | None = None, *, apart: bool = False) -> Transport:
-    """`apart`: with a pace of its own beside other servers of the model."""
+def _transport(url: str, machine: Machine, shared: Ledger | None = None, *, beside_others: bool = False) -> Transport:
+    """`beside_others`: with a pace of its own beside other servers of the model."""
 
     def pace(model: str, limits: ModelLimits) -> SharedPace | None:
         if shared is None or not (limits.requests_per_minute or limits.tokens_per_minute):
             return None
-        name = f"{model} {url}" if apart else model
+        name = f"{model} {url}" if beside_others else model
         return SharedPace(shared, name, limits.requests_per_minute, limits.tokens_per_minute)
 
     return Transport(

@@ -493,9 +493,9 @@ def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callab
     """Go on with what an earlier session ordered."""
     from enquete.models.batches import EarlierBatches  # noqa: PLC0415
 
-    adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
-    for call, longest in batch_queue.adopt(adopted.settle):
-        adopted.take(call, longest)
+    batches = EarlierBatches(ledger, budget, terms, batch_queue.key)
+    for call, longest in batch_queue.adopt(batches.settle):
+        batches.take(call, longest)
 
 
 class LedgerReplay:

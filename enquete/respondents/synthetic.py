@@ -77,10 +77,10 @@ def _resorted(answers: Answers, key: Key) -> Answers:
 
 
 def flawed(
-    who: Participant, block: Block, answers: Answers, as_nobody: Mapping[str, Answer], flaws: Noise, seed: int
+    who: Participant, block: Block, answers: Answers, as_nobody: Mapping[str, Answer], noise: Noise, seed: int
 ) -> Answers:
     """`answers` with the faults; `as_nobody`: what nobody in particular would answer."""
-    if flaws == SOUND or block.constraint is not None:
+    if noise == SOUND or block.constraint is not None:
         return answers
     changed, before = dict(answers), None
 
@@ -90,13 +90,13 @@ def flawed(
     for item in block.in_shown_order():
         if item.kind not in ("scale", "choice"):
             continue
-        if has(flaws.persona_blind, "blind", item):
+        if has(noise.persona_blind, "blind", item):
             changed[item.id] = as_nobody[item.id]
-        if block.frame == "paraphrased" and has(flaws.frame, "frame", item):
+        if block.frame == "paraphrased" and has(noise.frame, "frame", item):
             changed[item.id] = _moved(changed[item.id], item, 1)
-        if before is not None and has(flaws.neighbour, "neighbour", item):
+        if before is not None and has(noise.neighbour, "neighbour", item):
             changed[item.id] = _chosen(changed[item.id], item, before)
-        if has(flaws.first_option, "first", item):
+        if has(noise.first_option, "first", item):
             changed[item.id] = _chosen(changed[item.id], item, item.options_in_shown_order()[0].value)
         before = _option(changed[item.id], item)
     return changed
@@ -143,7 +143,7 @@ class SyntheticRespondent:
         *,
         again: int | None = None,
         unmoved: bool = False,
-        flaws: Noise = SOUND,
+        noise: Noise = SOUND,
     ):
         """`again`: seed of another asking of the same agents: a truth that has noise of its own draws it anew, the
         answers of any other vary a little (see `flawed`). `unmoved`: what they are shown as a memory is none of the
@@ -154,8 +154,8 @@ class SyntheticRespondent:
         self._varies = None if occasional else repeat
         self._language = language
         self._seed = seed
-        self._unmoved = unmoved and not flaws.follows_any_digest
-        self._flaws = flaws
+        self._unmoved = unmoved and not noise.follows_any_digest
+        self._noise = noise
 
     async def ask(self, who: Participant, block: Block, model: Metered) -> Reply:
         """See `Respondent.ask`. Never fails; short when the budget is."""
@@ -166,9 +166,9 @@ class SyntheticRespondent:
         answers = self._true(who, block)
         if self._varies is not None:
             answers = varied(who, block, answers, self._varies)
-        if self._flaws != SOUND:
+        if self._noise != SOUND:
             as_nobody = self._true(nobody(who, self._language), block)
-            answers = flawed(who, block, answers, as_nobody, self._flaws, self._seed)
+            answers = flawed(who, block, answers, as_nobody, self._noise, self._seed)
         names = names_of(block)
         reply = {names[item.id]: _written(item, answers[item.id]) for item in block.items}
         return json.dumps(reply, ensure_ascii=False)

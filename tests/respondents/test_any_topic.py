@@ -22,7 +22,7 @@ from enquete.graphs.delphi.procedure import planted as panel
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import planted as sorters
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.synthetic import plant
+from enquete.graphs.laddering.synthetic import ground_truth
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import CHANGE, planted
 from enquete.graphs.scenario.instrument import ScenarioInstrument
@@ -116,7 +116,7 @@ def test_futures_are_wished_for_more_and_less() -> None:
 def test_an_interview_begins_with_what_it_is_about() -> None:
     concept = LadderingSettings().topic.model_copy(update={"topic": TOPIC})
     for method in ("means_end_chain", "critical_incident", "jobs_to_be_done", "customer_journey", "repertory_grid"):
-        begins = [chain.thoughts[0].en[0] for chain in plant(concept).carried(people(1)[0], method, 0)]
+        begins = [chain.thoughts[0].en[0] for chain in ground_truth(concept).carried(people(1)[0], method, 0)]
         assert len(set(begins)) == 3
         assert set(begins) <= {element.label.in_("en") for element in concept.elements.values()}
 

@@ -40,11 +40,11 @@ def truth(who: Participant, block: Block, language: Language, seed: int) -> Sequ
     ]
 
 
-def answers(arm: Arm, flaws: Noise = SOUND, *, phase: str = "T1", digest: str | None = None) -> Answers:
+def answers(arm: Arm, noise: Noise = SOUND, *, phase: str = "T1", digest: str | None = None) -> Answers:
     """What the agents of an arm say, read as a model's replies would be."""
     people = participants(len(PEOPLE), digest=digest)
     asked_truth = control_answers if arm.asks == "controls" else truth
-    respondent = SyntheticRespondent(asked_truth, "en", 1, again=arm.seed, unmoved=arm.digest == "neutral", flaws=flaws)
+    respondent = SyntheticRespondent(asked_truth, "en", 1, again=arm.seed, unmoved=arm.digest == "neutral", noise=noise)
     rows = []
     for agent in people:
         who = answering(agent, arm, people, "en")
@@ -93,16 +93,16 @@ def test_a_sound_respondent_ignores_orders_and_frames() -> None:
 
 
 def test_what_takes_the_first_option_repeats_its_neighbour_or_goes_by_the_frame_is_found() -> None:
-    flaws = Noise(first_option=0.5)
-    kappa, shift = probes.option_order(answers(MAIN, flaws), answers(arm(presentation="options_reversed"), flaws))
+    noise = Noise(first_option=0.5)
+    kappa, shift = probes.option_order(answers(MAIN, noise), answers(arm(presentation="options_reversed"), noise))
     assert kappa.verdict == "bad"
     # By hand: the half that takes the first says 1 as written and 5 reversed, the others the same: ½·4 = 2 points.
     assert shift.value == pytest.approx(2, abs=0.3)
-    flaws = Noise(neighbour=0.7)
-    orders = [answers(arm(presentation=p), flaws) for p in ("as_written", "items_shuffled", "items_shuffled_2")]
+    noise = Noise(neighbour=0.7)
+    orders = [answers(arm(presentation=p), noise) for p in ("as_written", "items_shuffled", "items_shuffled_2")]
     assert probes.item_order(orders).verdict == "bad"
-    flaws = Noise(frame=1.0)
-    found = probes.paraphrase([answers(MAIN, flaws), answers(arm(presentation="paraphrased"), flaws)])
+    noise = Noise(frame=1.0)
+    found = probes.paraphrase([answers(MAIN, noise), answers(arm(presentation="paraphrased"), noise)])
     assert found.value is not None
     assert found.value > 0.1
     assert found.verdict in ("caution", "bad")

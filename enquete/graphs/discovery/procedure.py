@@ -16,7 +16,6 @@ from decimal import Decimal
 from operator import add
 from typing import Annotated, Any, Literal
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
@@ -35,7 +34,18 @@ from enquete.graphs.discovery.interview import (
 )
 from enquete.graphs.discovery.interviewer import AGAIN, ASKER, READER, ask_by_rule
 from enquete.graphs.discovery.schema import FieldNode
-from enquete.nodes.conversations import Asked, Conversations, TurnOutcome, Utterance, hear, keep, stopped, subject
+from enquete.nodes.conversations import (
+    Asked,
+    Conversations,
+    Routes,
+    TurnOutcome,
+    Utterance,
+    draw,
+    hear,
+    keep,
+    stopped,
+    subject,
+)
 from enquete.respondents.roles import RULE, Role
 from enquete.state.asking import Block, Language, Outcome
 from enquete.state.interview_context import InterviewContext
@@ -202,21 +212,15 @@ async def more(state: InterviewState) -> Literal["ask", "end"]:
     return "end" if state["complete"] or state["budget"] < QUESTION else "ask"
 
 
-NODES = (check_budget, formulate_question, get_answer, interpret_response, evaluate_completion)
+ROUTES: Routes = {
+    check_budget: (more, {"ask": formulate_question, "end": None}),
+    formulate_question: (stopped, {"on": get_answer, "out": None}),
+    get_answer: (stopped, {"on": interpret_response, "out": None}),
+    interpret_response: (stopped, {"on": evaluate_completion, "out": None}),
+    evaluate_completion: (more, {"ask": check_budget, "end": None}),
+}
 
-builder = StateGraph(
-    InterviewState, context_schema=DiscoveryContext, input_schema=InterviewInput, output_schema=InterviewOutput
-)
-for node in NODES:
-    builder.add_node(node.__name__, node)
-builder.add_edge(START, "check_budget")
-builder.add_conditional_edges("check_budget", more, {"ask": "formulate_question", "end": END})
-builder.add_conditional_edges("formulate_question", stopped, {"on": "get_answer", "out": END})
-builder.add_conditional_edges("get_answer", stopped, {"on": "interpret_response", "out": END})
-builder.add_conditional_edges("interpret_response", stopped, {"on": "evaluate_completion", "out": END})
-builder.add_conditional_edges("evaluate_completion", more, {"ask": "check_budget", "end": END})
-
-interview_graph = builder.compile(checkpointer=False, name="discovery_interview")
+interview_graph = draw(ROUTES, "discovery_interview", InterviewState, DiscoveryContext, InterviewInput, InterviewOutput)
 
 
 # --- The study -------------------------------------------------------------------------------------------------------

@@ -61,10 +61,10 @@ def answer(
 
 def known(who: Participant, discovery: DiscoverySchema, language: Language, seed: int) -> Record:
     """The planted record of an agent: every field has something, lists two entries, nested ones one level."""
-    return _Plant((seed, METHODOLOGY, discovery.id, persona_hash(who)), language).record(discovery.nodes, ())
+    return _RecordTruth((seed, METHODOLOGY, discovery.id, persona_hash(who)), language).record(discovery.nodes, ())
 
 
-class _Plant:
+class _RecordTruth:
     def __init__(self, key: tuple[str | int, ...], language: Language):
         self._key, self._language = key, language
 

@@ -1,7 +1,7 @@
 """Synthetic respondents of the laddering interview: they carry planted chains of thoughts, and a good question about a
 thought they have said reveals the next one, one at a time.
 
-Who carries which thoughts says truth/laddering.yaml of a pack, in which words they are said plant.yaml. The respondents
+Who carries which thoughts says truth/laddering.yaml of a pack, in which words they are said manner.yaml. Respondents
 see the block alone: the question, the conversation so far, what it is about. Every choice is drawn by SHA-256 from the
 seed, the persona and what it is about. Nothing here is known to the reader of answers; tests measure by it what an
 interview finds.
@@ -85,7 +85,7 @@ class Fatigue(Data):
 
 
 class LadderingManner(Data):
-    """plant.yaml: how planted thoughts are brought up and said, whatever they are about."""
+    """manner.yaml: how planted thoughts are brought up and said, whatever they are about."""
 
     cues: Mapping[str, Patterns]
     leads: Mapping[str, tuple[str, ...]]  # kind → kinds it may bring up within its chain
@@ -98,11 +98,11 @@ class LadderingManner(Data):
 
 @cache
 def manner() -> LadderingManner:
-    return LadderingManner.model_validate(read_yaml(files("enquete.graphs.laddering") / "plant.yaml"))
+    return LadderingManner.model_validate(read_yaml(files("enquete.graphs.laddering") / "manner.yaml"))
 
 
 @dataclass(frozen=True)
-class Plant:
+class GroundTruth:
     """What agents carry on one concept: the chains of the pack that knows its topic, else chains that begin with its
     elements."""
 
@@ -130,11 +130,11 @@ class Plant:
         return uniform(seed, METHODOLOGY, "tires", persona_hash(who)) < self.manner.fatigue.share
 
 
-def plant(concept: Concept) -> Plant:
+def ground_truth(concept: Concept) -> GroundTruth:
     """What is planted about a concept."""
     pack = pack_on(concept.topic)
     elements = tuple(element.label for element in concept.elements.values()) or (concept.topic,)
-    return Plant(manner(), pack, pack.truth(METHODOLOGY, LadderingTruth).chains, elements)
+    return GroundTruth(manner(), pack, pack.truth(METHODOLOGY, LadderingTruth).chains, elements)
 
 
 class Link(NamedTuple):
@@ -158,29 +158,28 @@ def links(chains: Sequence[Chain], leads: Mapping[str, Sequence[str]] | None = N
 
 def planted(instrument: LadderingInstrument, settings: LadderingSettings) -> Truth:
     """The truth about the concept that is asked about; the methodology is read from the block."""
-    return partial(answer, planting=plant(settings.topic))
+    return partial(answer, truth=ground_truth(settings.topic))
 
 
-def answer(who: Participant, block: Block, language: Language, seed: int, *, planting: Plant) -> tuple[Answer, ...]:
+def answer(who: Participant, block: Block, language: Language, seed: int, *, truth: GroundTruth) -> tuple[Answer, ...]:
     """One answer per item of the block."""
     return tuple(
-        Answer(item.id, "ok", text=_Interviewee(who, block, item, language, seed, planting).says())
-        for item in block.items
+        Answer(item.id, "ok", text=_Interviewee(who, block, item, language, seed, truth).says()) for item in block.items
     )
 
 
 class _Interviewee:
     """An agent before one question."""
 
-    def __init__(self, who: Participant, block: Block, item: Item, language: Language, seed: int, planting: Plant):
+    def __init__(self, who: Participant, block: Block, item: Item, language: Language, seed: int, truth: GroundTruth):
         self._who, self._language, self._turn = who, language, block.key.turn
-        self._manner, self._pack = planting.manner, planting.pack
+        self._manner, self._pack = truth.manner, truth.pack
         self._question = item.wording.lower()
         self._said = " ".join(text for _, text in block.quoted).lower()
         self._key = (seed, METHODOLOGY, block.key.session, persona_hash(who))
-        self._chains = planting.carried(who, block.key.session, seed)
+        self._chains = truth.carried(who, block.key.session, seed)
         self._links = links(self._chains, self._manner.leads)
-        self._tired = planting.tires(who, seed) and self._turn > self._manner.fatigue.after_turn
+        self._tired = truth.tires(who, seed) and self._turn > self._manner.fatigue.after_turn
 
     def says(self) -> str:
         thoughts = (thought for chain in self._chains for thought in chain.all_thoughts)

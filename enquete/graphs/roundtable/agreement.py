@@ -76,7 +76,7 @@ def clusters(responses: Round) -> list[tuple[str, ...]]:
     return _largest_first({tuple(sorted(group)) for group in groups.values()})
 
 
-def together(side_of: Mapping[str, object]) -> list[Group]:
+def by_side(side_of: Mapping[str, object]) -> list[Group]:
     """Participants who are on one side, in the order in which they are given; the largest group first."""
     sides: dict[object, Group] = {}
     for who, side in side_of.items():
@@ -400,7 +400,7 @@ def _sides(talk: Discussion, last: Round, mode: Mode) -> GroupSides:
     if mode.groupthink and read.groupthink:
         doubt = doubt or "opposition"
     numbers = {str(turn.number): turn.participant for turn in talk.spoken}
-    groups, named = together({numbers[n]: camp for n, camp in read.camp_of.items()}), tuple(read.conflicts)
+    groups, named = by_side({numbers[n]: camp for n, camp in read.camp_of.items()}), tuple(read.conflicts)
     return GroupSides(responses, "model", groups, len(named), doubt, read.agreement or 0.0, named)
 
 
@@ -460,7 +460,7 @@ def action(level: Level, against: int, confidence: float | None, *, doubtful: bo
 
 def stance_groups(responses: Round) -> list[Group]:
     """Who says yes, no, and undecided; who says nothing is on no side."""
-    return together({who: response.stance for who, response in responses.items() if response.stance})
+    return by_side({who: response.stance for who, response in responses.items() if response.stance})
 
 
 @dataclass(frozen=True)
@@ -666,7 +666,7 @@ def groups_of(read: Mapping[str, Any], numbers: Mapping[str, int]) -> list[Group
     participants."""
     who = {str(number): participant for participant, number in numbers.items()}
     camps = sorted((who[number], camp) for number, camp in read["camp_of"].items() if number in who)
-    return together(dict(camps))
+    return by_side(dict(camps))
 
 
 def kept_reading(
@@ -688,7 +688,7 @@ def kept_reading(
     differ = [(side[a] == side[b]) != (place[a] == place[b]) for a, b in combinations(voices, 2)]
     check["differs"] = fmean(differ) if differ else 0.0
     return {
-        **reading, "agreement": agreement(responses, together({who: side[who] for who in sorted(voices)})),
+        **reading, "agreement": agreement(responses, by_side({who: side[who] for who in sorted(voices)})),
         "camp_of": dict(read.group_of), "conflicts": list(read.conflicts), "groupthink": read.groupthink,
         "says": dict(read.says), "quotes": dict(read.quote_of),
         "unquoted": [number for number in data.said if number not in read.quote_of], "unmoved": dict(read.unmoved),

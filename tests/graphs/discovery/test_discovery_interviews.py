@@ -10,7 +10,7 @@ import pytest
 
 from enquete.graphs.discovery.interview import DiscoveryContext, begun
 from enquete.graphs.discovery.interviewer import QuestionOut
-from enquete.graphs.discovery.procedure import NODES, Discovery, interview_graph
+from enquete.graphs.discovery.procedure import ROUTES, Discovery, interview_graph
 from enquete.graphs.discovery.record import same, values
 from enquete.graphs.discovery.schema import load_schema
 from enquete.graphs.discovery.synthetic import answer, known
@@ -22,10 +22,10 @@ OFF_TOPIC = ["The weather has been fine.", "My cousin has a new car.", "I had fi
 
 
 def test_the_loop_is_five_named_nodes_and_its_turns_are_its_checkpoint() -> None:
-    assert [node.__name__ for node in NODES] == [
+    assert [node.__name__ for node in ROUTES] == [
         "check_budget", "formulate_question", "get_answer", "interpret_response", "evaluate_completion",
     ]  # fmt: skip
-    assert set(interview_graph.get_graph().nodes) == {*(node.__name__ for node in NODES), "__start__", "__end__"}
+    assert set(interview_graph.get_graph().nodes) == {*(node.__name__ for node in ROUTES), "__start__", "__end__"}
     assert interview_graph.checkpointer is False
 
 

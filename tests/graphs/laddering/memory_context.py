@@ -17,7 +17,7 @@ from enquete.graphs.laddering.knowledge import similarity
 from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
-from enquete.graphs.laddering.synthetic import Plant, Thought, answer, links, plant
+from enquete.graphs.laddering.synthetic import GroundTruth, Thought, answer, ground_truth, links
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import Text
 from enquete.state.asking import Answer, Language, Participant
@@ -26,13 +26,13 @@ from tests.support.memory_context import Says
 
 INSTRUMENT = load_shipped(LadderingInstrument, "laddering")
 CONCEPTS = ("fisheries_2040", "oat_drink")
-PLANTS = {name: plant(LadderingSettings(concept=name).topic) for name in CONCEPTS}
+PLANTS = {name: ground_truth(LadderingSettings(concept=name).topic) for name in CONCEPTS}
 PLANT = PLANTS["fisheries_2040"]
-NOBODYS = plant(LadderingSettings().topic.model_copy(update={"topic": Text(de="Fahrräder", en="Bicycles")}))
+NOBODYS = ground_truth(LadderingSettings().topic.model_copy(update={"topic": Text(de="Fahrräder", en="Bicycles")}))
 """Of a topic that no pack knows."""
 
 
-def planting(settings: LadderingSettings) -> Plant:
+def planting(settings: LadderingSettings) -> GroundTruth:
     return PLANTS[settings.concept]
 
 
@@ -45,9 +45,9 @@ class MemoryContext(Memory):
         language: Language = "de",
         says: Says | None = None,
         seed: int = 0,
-        planted: Plant = PLANT,
+        planted: GroundTruth = PLANT,
     ):
-        answers = says or (lambda who, block: answer(who, block, language, seed, planting=planted)[0])
+        answers = says or (lambda who, block: answer(who, block, language, seed, truth=planted)[0])
         super().__init__(who, answers, language, methodology="laddering", seed=seed)
 
 

@@ -36,7 +36,7 @@ def asked(question: str, said: str = "", turn: int = 1) -> Block:
 
 
 def reply(question: str, said: str = "", turn: int = 1) -> str:
-    (given,) = answer(person(), asked(question, said, turn), "de", 0, planting=PLANT)
+    (given,) = answer(person(), asked(question, said, turn), "de", 0, truth=PLANT)
     return given.text
 
 
