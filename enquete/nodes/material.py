@@ -444,7 +444,7 @@ def begins(material: Material) -> str:
             "the other.\n"
         )
     general = [finding for finding in material.findings if finding.where.startswith(GENERAL)]
-    return text + "".join(f"# CHECK {one_line(one.told('en'))}\n" for one in general)
+    return text + "".join(f"# CHECK {one_line(remark.told('en'))}\n" for remark in general)
 
 
 def head(material: Material, kind: str, german: str, english: str, *, bilingual: bool | None = None) -> str:

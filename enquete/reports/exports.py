@@ -263,9 +263,9 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
 
 def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Findings) -> None:
     """The methodology's own files of this phase, and the audit of its calls. Without rows of an earlier run."""
-    folder, found = stage_folder(reading, methodology, phase), findings.results.get(methodology)
-    if found is not None:
-        results = WholeResults(found, findings.analyses.get(methodology, NOT_ANALYSED).tables)
+    folder, analysis = stage_folder(reading, methodology, phase), findings.results.get(methodology)
+    if analysis is not None:
+        results = WholeResults(analysis, findings.analyses.get(methodology, NOT_ANALYSED).tables)
         rows = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )

@@ -571,15 +571,17 @@ def _instrument(reading: RunReading, name: str) -> dict[str, Any]:
     return {"methodology": name, "hash": used.hash, "source": used.source, **content}
 
 
-def item(one: AskedItem, instrument_hash: str) -> dict[str, Any]:
+def item(asked: AskedItem, instrument_hash: str) -> dict[str, Any]:
     """One item as the codebook keeps it."""
-    scale = {"min": one.scale_min, "max": one.scale_max, "labels": one.labels} if one.scale_min is not None else None
+    ends = {"min": asked.scale_min, "max": asked.scale_max, "labels": asked.labels}
+    scale = ends if asked.scale_min is not None else None
     return {
-        "item_id": one.item_id, "methodology": one.methodology, "phases": list(one.phases), "rounds": list(one.rounds),
-        "kind": one.kind, "wording": one.wording, "about": one.about, "scale": scale,
-        "options": one.labels if one.labels and scale is None else None, "reverse_keyed": one.reverse_keyed,
-        "family": one.family, "family_label": one.family_label, "dimension": one.dimension,
-        "asks_confidence": one.confidence, "asks_reason": one.reason, "instrument_hash": instrument_hash,
+        "item_id": asked.item_id, "methodology": asked.methodology, "phases": list(asked.phases),
+        "rounds": list(asked.rounds), "kind": asked.kind, "wording": asked.wording, "about": asked.about,
+        "scale": scale, "options": asked.labels if asked.labels and scale is None else None,
+        "reverse_keyed": asked.reverse_keyed, "family": asked.family, "family_label": asked.family_label,
+        "dimension": asked.dimension, "asks_confidence": asked.confidence, "asks_reason": asked.reason,
+        "instrument_hash": instrument_hash,
     }  # fmt: skip
 
 

@@ -98,7 +98,7 @@ FEW = "too_few_agents"
     ],
 )
 def test_what_cannot_be_told_from_chance_is_not_judged(floors: dict[str, tuple[str, str]], verdict: str) -> None:
-    assert overall([FINE[0], *(one(name, *found) for name, found in floors.items())]).verdict == verdict
+    assert overall([FINE[0], *(one(name, *floor) for name, floor in floors.items())]).verdict == verdict
 
 
 @pytest.mark.parametrize("retest", [[], [one("test_retest", "not computed", "too_few_agents")]])
@@ -110,11 +110,11 @@ def test_without_a_retest_usable_is_only_as_far_as_checked(retest: list[Diagnost
 
 
 @pytest.mark.parametrize(
-    "found",
+    "diagnostics",
     [[], [one("placebo_exposure", "information", "one_run")], [one("refusal_rate", "not computed", "undefined")]],
 )
-def test_where_nothing_was_computed_there_is_nothing_to_judge(found: list[Diagnostic]) -> None:
-    assert overall(found) == Overall("nothing to judge")
+def test_where_nothing_was_computed_there_is_nothing_to_judge(diagnostics: list[Diagnostic]) -> None:
+    assert overall(diagnostics) == Overall("nothing to judge")
 
 
 def test_an_unknown_diagnostic_is_refused() -> None:
@@ -136,7 +136,7 @@ def test_every_threshold_is_complete_and_ordered(name: str) -> None:
 
 def test_a_proposal_alone_is_never_worse_than_a_caution() -> None:
     rule = Threshold("share", (None, 0.1), (None, 0.3), {"agents": 1}, "", "proposal", "", "")
-    found = [
+    verdicts = [
         judged("own", 0.5, {"agents": 5}, rule=replace(rule, basis=basis)).verdict for basis in ("proposal", "people")
     ]
-    assert found == ["caution", "bad"]
+    assert verdicts == ["caution", "bad"]

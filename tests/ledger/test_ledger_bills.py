@@ -134,5 +134,5 @@ def test_256_in_flight_overshoot_by_a_twentieth_at_most(replies: str, factor: in
         await asyncio.gather(*(one() for _ in range(500)))
         return budget.spent / budget.cap - 1
 
-    found = [asyncio.run(overshoot(calls, seed)) for seed, calls in enumerate((12, 60, 240))]
-    assert max(found) <= 0.05, found
+    overshoots = [asyncio.run(overshoot(calls, seed)) for seed, calls in enumerate((12, 60, 240))]
+    assert max(overshoots) <= 0.05, overshoots

@@ -97,7 +97,7 @@ def sizes(server: ModelServer) -> list[int]:
 
 
 def all_settled(got: dict[str, Got]) -> bool:
-    return all(isinstance(one, Completion) for one in got.values())
+    return all(isinstance(result, Completion) for result in got.values())
 
 
 def test_all_who_wait_go_in_one_batch_and_a_file_takes_so_many(server: ModelServer, tmp_path: Path) -> None:

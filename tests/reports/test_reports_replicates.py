@@ -53,8 +53,8 @@ def test_variance_lies_where_it_is_put():
          "model": "m"}
         for arm in ("main", "replicate_2", "replicate_3") for who in range(1, 6) for item in range(4)
     )  # fmt: skip
-    (found,) = spreads(frame)
-    shares = {one.source: one.share for one in found.found.components}
+    (spread,) = spreads(frame)
+    shares = {component.source: component.share for component in spread.found.components}
     assert shares["agent"] == pytest.approx(1)
     assert shares["model"] is None  # one model only: cannot be told apart
     assert list(spreads(frame[frame["arm"].eq("main")])) == []
@@ -72,10 +72,10 @@ def test_a_run_with_replicates_judges_its_verdicts(repeated):
     file = json.loads((repeated.synthesis / "replicates.json").read_text("utf-8"))
     assert file["arms"] == ["main", *(f"replicate_{n}" for n in range(2, 7))]
     assert file["headlines"]
-    for one in file["headlines"].values():
-        assert (one["n"], len(one["further"])) == (5, 5)
-        assert (one["verdict"] == "stable") == (one["n_agreeing"] == 5)
-    assert {one["methodology"] for one in file["variance_components"]} == {"scenario"}
+    for headline in file["headlines"].values():
+        assert (headline["n"], len(headline["further"])) == (5, 5)
+        assert (headline["verdict"] == "stable") == (headline["n_agreeing"] == 5)
+    assert {component["methodology"] for component in file["variance_components"]} == {"scenario"}
     report = repeated.report()
     assert "## Replicates" in report
     assert "| 5 / 5 | 3% | stable |" in report
@@ -96,8 +96,8 @@ def test_a_run_without_replicates_says_nothing_of_them(full):
 ])  # fmt: skip
 def test_a_verdict_is_judged_by_the_further_runs_alone(further, verdict, agreeing):
     main = Headline("panel.rated.x", "panel.rated", True, "yes", ("x",), methodology="panel")
-    others = [{main.id: replace(main, said=one)} if one is not None else {} for one in further]
-    ((_, found),) = judged_headlines({main.id: main}, others)
-    assert (found.held.verdict, found.held.n_agreeing) == (verdict, agreeing)
+    others = [{main.id: replace(main, said=claim)} if claim is not None else {} for claim in further]
+    ((_, judged),) = judged_headlines({main.id: main}, others)
+    assert (judged.held.verdict, judged.held.n_agreeing) == (verdict, agreeing)
     ((_, shared),) = judged_headlines({main.id: main}, others, shared_t0={"panel"})
     assert shared.held.verdict in ("not decided", "not judged")

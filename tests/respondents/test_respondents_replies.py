@@ -213,7 +213,7 @@ def test_any_text_at_all(text: str, finish: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "text", "notes"),
+    ("reply", "text", "notes"),
     [
         ("The sea is empty [S2].", "The sea is empty.", ("names S2",)),
         ("I wrote it [P1, S12]; so I think [P1].", "I wrote it; so I think.", ("names P1 S12",)),
@@ -221,9 +221,9 @@ def test_any_text_at_all(text: str, finish: str) -> None:
         ("As G20 [1] and [X1] say", "As G20 [1] and [X1] say", ()),
     ],
 )
-def test_marks_of_a_memory_are_noted_and_taken_out(said: str, text: str, notes: tuple[str, ...]) -> None:
+def test_marks_of_a_memory_are_noted_and_taken_out(reply: str, text: str, notes: tuple[str, ...]) -> None:
     """Others, and whoever gathers themes, see the words without marks, which mean something else in their memories."""
-    free, reason = read(TEXT, {"text": said}), read(WHY, {"value": 3, "reason": said})
+    free, reason = read(TEXT, {"text": reply}), read(WHY, {"value": 3, "reason": reply})
     assert free is not None
     assert reason is not None
     assert (free.text, free.notes) == (reason.text, reason.notes) == (text, notes)

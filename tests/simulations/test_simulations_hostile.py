@@ -182,8 +182,8 @@ def test_at_its_real_size_it_stays_within_its_limits(simulation: Path, name: str
 
 
 def within_limits(path: Path, seconds: float = 10) -> None:
-    found = measured("check", path)
-    print(f"{path.name}: {found.seconds:.1f} s, {found.megabytes:.0f} MB: {found.said.splitlines()[-1]}")
-    assert found.code in (0, 2), found
-    assert "internal error" not in found.said
-    assert (found.seconds <= seconds, found.megabytes <= 500) == (True, True), found
+    result = measured("check", path)
+    print(f"{path.name}: {result.seconds:.1f} s, {result.megabytes:.0f} MB: {result.said.splitlines()[-1]}")
+    assert result.code in (0, 2), result
+    assert "internal error" not in result.said
+    assert (result.seconds <= seconds, result.megabytes <= 500) == (True, True), result

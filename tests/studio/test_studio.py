@@ -275,12 +275,12 @@ def test_a_persons_seat_is_asked_and_answered(studio: Studio, tmp_path: Path) ->
     (stop,) = interrupts(studio, thread)
     (form,) = stop["waiting_for"]
     assert (stop["reason"], form["name"]) == ("waiting", names[0])
-    assert all(one["question"] for one in form["items"])
+    assert all(item["question"] for item in form["items"])
     says = said(studio, thread, "roundtable", command={"resume": "Yes."})
     assert says.startswith("resume value: 'Yes.' cannot be read; resume with {")
     assert interrupts(studio, thread) == [stop]
     given = {
-        one["item"]: {"stance": "yes", "confidence": 0.6}.get(one["item"], "A trial year.") for one in form["items"]
+        item["item"]: {"stance": "yes", "confidence": 0.6}.get(item["item"], "A trial year.") for item in form["items"]
     }
     studio.go("roundtable", thread, command={"resume": {"answers": {names[0]: given}}})
     values: Any = studio.client.threads.get_state(thread)["values"]

@@ -76,7 +76,7 @@ def test_polls_move_it_on_and_nothing_else(server: ModelServer, client: openai.O
     assert client.batches.retrieve(batch.id).status == "validating"
     server.batches.held = False
     seen = [client.batches.retrieve(batch.id) for _ in range(3)]
-    assert [(one.status, one.request_counts and one.request_counts.completed) for one in seen] == [
+    assert [(job.status, job.request_counts and job.request_counts.completed) for job in seen] == [
         ("in_progress", 2),
         ("in_progress", 4),
         ("completed", 5),
@@ -120,7 +120,7 @@ def test_a_batch_whose_creation_was_never_acknowledged_is_listed_by_its_run(
     server.batches.loses_reply = True
     with pytest.raises(openai.APIConnectionError):
         order(client, lines("b"))
-    listed = [(one.id, one.metadata) for one in client.batches.list(limit=1)]
+    listed = [(batch.id, batch.metadata) for batch in client.batches.list(limit=1)]
     assert listed == [("batch_2", RUN), (first.id, RUN)]
 
 

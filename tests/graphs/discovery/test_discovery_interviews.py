@@ -39,7 +39,7 @@ def test_channels_append_messages_reduce_the_record_and_count_the_budget_down() 
     ended = asyncio.run(interview_graph.ainvoke(
         {"interview": talk, "ascr": {}, "budget": talk.budget}, context=DiscoveryContext(memory, INSTRUMENT, chosen)
     ))  # fmt: skip
-    assert [one["text"] for one in ended["messages"]][1::2] == [
+    assert [message["text"] for message in ended["messages"]][1::2] == [
         "Soup.", "A bottleneck.", "First mixing.", "Then packing.",
     ]  # fmt: skip
     assert ended["ascr"] == {
@@ -62,7 +62,8 @@ def test_a_decrement_of_a_tenth_buys_ten_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "language"), [(name, one) for name in SHIPPED for one in ("de", "en") if (name, one) != ("job-shop", "en")]
+    ("name", "language"),
+    [(name, language) for name in SHIPPED for language in ("de", "en") if (name, language) != ("job-shop", "en")],
 )
 def test_a_planted_record_is_recovered_completely_within_the_budget(name: str, language: Language) -> None:
     """Optional fields included; the reader of answers knows the schema, the plant words them in
@@ -74,12 +75,10 @@ def test_a_planted_record_is_recovered_completely_within_the_budget(name: str, l
                 language=language),
         settings(discovery, beyond=True, **BROAD.get(name, {})),
     )  # fmt: skip
-    found = {path: value for path, _, value in values(discovery.nodes, talk.record)}
+    read = {path: value for path, _, value in values(discovery.nodes, talk.record)}
     for path, _, planted in values(discovery.nodes, known(who, discovery, language, 0)):
         if not discovery.nodes[path[0]].field.closing:
-            got = next(
-                (value for at, value in found.items() if all(map(same, at, path)) and len(at) == len(path)), None
-            )
+            got = next((value for at, value in read.items() if all(map(same, at, path)) and len(at) == len(path)), None)
             assert _recovered(planted, got) or (talk.stop == "budget" and got is None), (
                 f"{name}, {path}: {planted!r} planted, {got!r} found"
             )
@@ -98,7 +97,7 @@ def _recovered(planted: Any, got: Any) -> bool:
         return (
             isinstance(got, list)
             and len(got) == len(planted)
-            and all(any(same(one, each) for each in got) for one in planted)
+            and all(any(same(entry, each) for each in got) for entry in planted)
         )
     return same(planted, got)
 
@@ -147,7 +146,7 @@ def test_a_reading_with_problems_is_asked_for_again_with_them_and_what_remains_i
     assert talk.record == {"troubles": ["bottleneck"], "name": "Soup"}
     again = memory.tasks["interpret", "agent:1|turn 1|again 1"]
     assert "did you mean 'troubles'?" in again.prompt(again.data, "en")
-    assert [one.path for one in talk.turns[0].problems] == ["trouble"]
+    assert [problem.path for problem in talk.turns[0].problems] == ["trouble"]
 
     stubborn = context(["Soup."], reading({"trouble": [said("bottleneck")], "name": said("Soup")}))
     talk = interviewed(stubborn, settings(schema("troubles"), questions=1))
@@ -162,7 +161,9 @@ def test_a_contradiction_is_kept_asked_about_once_and_settled_by_the_answer() ->
         reading({"name": said("Soup")}, {"shifts": said(3, "Three shifts")}, changed, {"shifts": said(2, "Two")}),
     )  # fmt: skip
     talk = interviewed(memory, settings(schema("shifts and troubles")))
-    assert [(one.earlier, one.later) for turn in talk.turns for one in turn.contradictions] == [(3.0, 2.0)]
+    assert [
+        (contradiction.earlier, contradiction.later) for turn in talk.turns for contradiction in turn.contradictions
+    ] == [(3.0, 2.0)]
     assert "“3” and then “2”" in talk.turns[3].question
     assert (talk.turns[3].settled, talk.record["shifts"], talk.stop, len(talk.turns)) == (True, 2.0, "complete", 4)
 

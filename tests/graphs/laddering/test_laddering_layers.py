@@ -60,7 +60,7 @@ def test_a_shipped_methodology_is_sound(name: str) -> None:
         for technique in strategy.techniques:
             types = method.node_types if strategy.focus else [""]
             assert any(method.applicable(technique, kind) for kind in types), technique.id
-            for text in (q.in_(one) for q in technique.questions for one in get_args(Language)):
+            for text in (q.in_(language) for q in technique.questions for language in get_args(Language)):
                 assert not strategy.focus or text.startswith((f"„{FOCUS}“: ", f"“{FOCUS}”: ")), text
     phases = ("early", "mid", "late")
     assert len({max(method.strategies, key=lambda s: method.multiplier(phase, s)) for phase in phases}) >= 2

@@ -84,12 +84,12 @@ RESPONSES = st.builds(
 @given(group=st.dictionaries(st.sampled_from("abcdefg"), RESPONSES, max_size=6), data=st.data())
 def test_agreement_is_a_share_and_knows_no_order(group: Mapping[str, Response], data: st.DataObject) -> None:
     other = dict(data.draw(st.permutations(list(group.items()))))
-    found, again = agreement(group), agreement(other)
+    agreed, again = agreement(group), agreement(other)
     assert clusters(group) == clusters(other)
-    assert (found is None) == (again is None)
-    if found is not None:
-        assert 0 <= found <= 1
-        assert again == pytest.approx(found)
+    assert (agreed is None) == (again is None)
+    if agreed is not None:
+        assert 0 <= agreed <= 1
+        assert again == pytest.approx(agreed)
 
 
 @settings(max_examples=60, deadline=None)
@@ -104,18 +104,18 @@ def test_likeness_is_symmetric_and_a_share(one: Response, other: Response) -> No
 
 def test_groupthink_has_three_signs() -> None:
     group = {name: said(LEVY, 0.9) for name in "abc"}
-    found = groupthink(group)
-    assert found.detected
-    assert found.indicators == ("all_sure", "one_side", "same_words")
-    assert found.recommendation == "evidence"  # certainty is one of the signs, and weak evidence
-    found = groupthink({name: said(LEVY, 0.4) for name in "abc"})
-    assert found.indicators == ("one_side", "same_words")
-    assert found.recommendation == "opposition"
+    signs = groupthink(group)
+    assert signs.detected
+    assert signs.indicators == ("all_sure", "one_side", "same_words")
+    assert signs.recommendation == "evidence"  # certainty is one of the signs, and weak evidence
+    signs = groupthink({name: said(LEVY, 0.4) for name in "abc"})
+    assert signs.indicators == ("one_side", "same_words")
+    assert signs.recommendation == "opposition"
     # One sign of three: all sure. Their words are the same but for "never", which the measure of words counts as
     # none.
-    found = groupthink({"a": said(LEVY, 0.95, "yes"), "b": said(SCHOOLS, 0.95, "no")})
-    assert found.indicators == ("all_sure",)
-    assert not found.detected
+    signs = groupthink({"a": said(LEVY, 0.95, "yes"), "b": said(SCHOOLS, 0.95, "no")})
+    assert signs.indicators == ("all_sure",)
+    assert not signs.detected
 
 
 # --- exit ------------------------------------------------------------------------------------------------------------
@@ -189,14 +189,14 @@ def test_who_moved_toward_whom_on_what_and_equally_near_ones_share_a_move() -> N
             id="x2", label="Rebates protect", description="households, schools", statements=["c|g#3.1"]
         ),  # not moved toward
     ]
-    found = {move.participant: move for move in moves(before, after, arguments)}
-    assert [who for who, move in found.items() if move.moved] == ["b"]
-    assert (found["b"].toward, found["b"].argument) == (("a",), "x1")
-    assert found["b"].surer == pytest.approx(-0.2)
-    assert persuasion(found.values()) == {("b", "a"): 1.0}
+    moved = {move.participant: move for move in moves(before, after, arguments)}
+    assert [who for who, move in moved.items() if move.moved] == ["b"]
+    assert (moved["b"].toward, moved["b"].argument) == (("a",), "x1")
+    assert moved["b"].surer == pytest.approx(-0.2)
+    assert persuasion(moved.values()) == {("b", "a"): 1.0}
     before = {"a": said(LEVY), "b": said(LEVY), "c": said(SCHOOLS)}
-    found = moves(before, {**before, "c": said(LEVY)})
-    assert persuasion(found) == {("c", "a"): 0.5, ("c", "b"): 0.5}
+    moved = moves(before, {**before, "c": said(LEVY)})
+    assert persuasion(moved) == {("c", "a"): 0.5, ("c", "b"): 0.5}
 
 
 # --- the model's reading ---------------------------------------------------------------------------------------------
@@ -224,31 +224,31 @@ def test_random_answers_have_a_positive_standard_index_and_a_lower_adjusted_one(
     people = [str(who) for who in range(30)]
     rated = {who: {str(item): float(draw.integers(1, 8)) for item in range(20)} for who in people}
     ranked = {who: [str(option) for option in draw.permutation(6)] for who in people}
-    found = deliberative_reason(rated, ranked)
-    assert found.index is not None
-    assert found.adjusted is not None
-    assert found.adjusted < found.index
-    assert found.index > 0
+    dri = deliberative_reason(rated, ranked)
+    assert dri.index is not None
+    assert dri.adjusted is not None
+    assert dri.adjusted < dri.index
+    assert dri.index > 0
 
 
 def test_deliberative_reason_by_hand() -> None:
     """r_C = r_P = 1 for a and b, −1 with c: d = 0 for all pairs, index 2 · (1 − λ)/(1 − λ) − 1 = 1."""
-    found = deliberative_reason(table(a="1234", b="1234", c="4321"), {"a": "xyz", "b": "xyz", "c": "zyx"})
-    assert (found.index, found.adjusted, found.pairs) == (pytest.approx(1), pytest.approx(1), 3)
+    dri = deliberative_reason(table(a="1234", b="1234", c="4321"), {"a": "xyz", "b": "xyz", "c": "zyx"})
+    assert (dri.index, dri.adjusted, dri.pairs) == (pytest.approx(1), pytest.approx(1), 3)
     # Ranks 1234 and 2143: Spearman 1 − 6·4/(4·15) = .6; options in reverse: −1; d = 1.6/√2 = 1.1314; index = 1 −
     # 2d/(√2/2) = 1 − 3.2 = −2.2: below −1 where the two could not be further apart.
-    found = deliberative_reason(table(a="1234", b="2143"), {"a": "xyz", "b": "zyx"})
-    assert found.index == pytest.approx(-2.2)
-    assert found.adjusted == pytest.approx(-2.2)
+    dri = deliberative_reason(table(a="1234", b="2143"), {"a": "xyz", "b": "zyx"})
+    assert dri.index == pytest.approx(-2.2)
+    assert dri.adjusted == pytest.approx(-2.2)
     # Considerations 12345 and 25314: Σd² = 1+9+0+9+1 = 20, r = 1 − 120/120 = 0; options 1234 and 2413: Σd² = 1+4+4+1
     # = 10, r = 1 − 60/60 = 0. d = 0, index 1; the adjusted form has strength 0: 2 · (0 − λ)/(1 − λ) − 1 = −1.8284, λ
     # = 1 − √2/2.
-    found = deliberative_reason(table(a="12345", b="25314"), {"a": "wxyz", "b": "ywzx"})
-    assert found.index == pytest.approx(1)
-    assert found.adjusted == pytest.approx(-2 * (1 - np.sqrt(0.5)) / np.sqrt(0.5) - 1)
+    dri = deliberative_reason(table(a="12345", b="25314"), {"a": "wxyz", "b": "ywzx"})
+    assert dri.index == pytest.approx(1)
+    assert dri.adjusted == pytest.approx(-2 * (1 - np.sqrt(0.5)) / np.sqrt(0.5) - 1)
     ranked = dict.fromkeys("abcd", "xyz")
-    found = deliberative_reason(table(a="123", b="132", c="222", d="12"), ranked)
-    assert (found.n, found.pairs, found.left_out) == (3, 1, 2)
+    dri = deliberative_reason(table(a="123", b="132", c="222", d="12"), ranked)
+    assert (dri.n, dri.pairs, dri.left_out) == (3, 1, 2)
     assert deliberative_reason({}, {}).adjusted is None
 
 
@@ -263,18 +263,18 @@ def test_the_order_of_people_does_not_matter_and_weak_pairs_only_take_away(
     answers: list[tuple[list[int], list[str]]], data: st.DataObject
 ) -> None:
     def reason(people: list[int]) -> Reason:
-        rated = {str(who): {str(at): float(one) for at, one in enumerate(answers[who][0])} for who in people}
+        rated = {str(who): {str(at): float(rating) for at, rating in enumerate(answers[who][0])} for who in people}
         return deliberative_reason(rated, {str(who): answers[who][1] for who in people})
 
     people = list(range(len(answers)))
-    found, again = reason(people), reason(data.draw(st.permutations(people)))
-    if found.index is None or found.adjusted is None:
+    dri, again = reason(people), reason(data.draw(st.permutations(people)))
+    if dri.index is None or dri.adjusted is None:
         assert again.index is None
         return
-    assert again.index == pytest.approx(found.index)
-    assert again.adjusted == pytest.approx(found.adjusted)
-    assert found.adjusted <= found.index + 1e-9
-    assert found.index <= 1 + 1e-9
+    assert again.index == pytest.approx(dri.index)
+    assert again.adjusted == pytest.approx(dri.adjusted)
+    assert dri.adjusted <= dri.index + 1e-9
+    assert dri.index <= 1 + 1e-9
 
 
 def test_against_scipys_spearman_pair_by_pair() -> None:
@@ -296,9 +296,9 @@ def test_conformity_by_hand() -> None:
     """a: 1 4 7 → 3 4 7, b: 7 4 3 → 7 4 3. One of six ratings changed, by 2 of the 6 points of the scale: 1/6 and 1/18.
     Its others' mean was 7: closer. SDs (n − 1) of two: |difference|/√2, so 6, 0, 4 → 4, 0, 4: ratios 2/3 and 1, mean
     5/6."""
-    found = conformity(table(a="147", b="743"), table(a="347", b="743"), {"a": "g", "b": "g"}, (1, 7))
-    assert found.changed == pytest.approx(1 / 6)
-    assert found.mean_change == pytest.approx(1 / 18)
-    assert found.toward_group == 1
-    assert found.spread == pytest.approx(5 / 6)
+    conforming = conformity(table(a="147", b="743"), table(a="347", b="743"), {"a": "g", "b": "g"}, (1, 7))
+    assert conforming.changed == pytest.approx(1 / 6)
+    assert conforming.mean_change == pytest.approx(1 / 18)
+    assert conforming.toward_group == 1
+    assert conforming.spread == pytest.approx(5 / 6)
     assert conformity({}, {}, {}, (1, 7)).changed is None
