@@ -109,7 +109,7 @@ class MarkedText:
     facts: Mapping[str, Words]
 
 
-def said(text: str, /, **facts: Words) -> MarkedText:
+def marked(text: str, /, **facts: Words) -> MarkedText:
     return MarkedText(text, facts)
 
 

@@ -288,7 +288,7 @@ class _Stage:
             kind=item.kind,
             wording=f"{item.about}\n{item.wording}",
             shown="\n\n".join(part for part in (block.instruction, item.about, item.wording, _options(item)) if part),
-            said=said(item, answer),
+            said=answer_text(item, answer),
             value=answer.value if answer and answer.status in RESPONDED else None,
             width=_width(item),
             unit=unit,
@@ -321,7 +321,7 @@ def _width(item: Item) -> float | None:
     return float(max(points) - min(points)) if item.kind == "scale" and len(points) > 1 else None
 
 
-def said(item: Item, answer: Answer | None) -> str:
+def answer_text(item: Item, answer: Answer | None) -> str:
     """An answer as people read it: the chosen option with its label, the words. "" where there is none to compare."""
     if answer is None or answer.status not in RESPONDED or _TOOL_CALL.search(answer.text):
         return ""

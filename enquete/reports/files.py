@@ -145,8 +145,8 @@ def data_files(
         rows = frame["methodology"].eq(name).to_numpy()
         title = tell(reading.methodology(name).title, language)
         if rows.any() and layout == "both" and not rows.all():
-            own = reading.methodology(name).procedure.answer_columns
-            columns = [column for column in frame if column in COLUMNS or column in own]
+            its_columns = reading.methodology(name).procedure.answer_columns
+            columns = [column for column in frame if column in COLUMNS or column in its_columns]
             yield replace(  # not "answers", which a methodology's own table may be called
                 answers_file(reading, frame.loc[rows, columns], columns, known), name=f"{name}.long",
                 title=tell(N_("{methodology}: answers"), language).format(methodology=title),

@@ -557,7 +557,7 @@ class ReportMaterial:
 
     frame: pd.DataFrame
     stages: accounts.Stages
-    found: Findings
+    analysed: Findings
     findings: Mapping[str, list[KeyFinding]]  # by methodology, and those that join several
     declared: Mapping[str, Results]
     prose: NarrativeText
@@ -613,9 +613,9 @@ class Report:
         self.parts = [*self._parts()]
         self.strips = strips(self.page.findings, self.language)
         self.pictures = [*material.pictures, *self.strips.values()]
-        problems = accounts.problems(reading, material.frame, material.stages, material.found)
+        problems = accounts.problems(reading, material.frame, material.stages, material.analysed)
         self.problems = [tell(problem, self.language) for problem in problems]
-        self.limits = limitations(reading, material.frame, material.found.results, material.health, partial=partial)
+        self.limits = limitations(reading, material.frame, material.analysed.results, material.health, partial=partial)
 
     def markdown(self) -> str:
         return self._report(behind=lambda finding: "")
@@ -682,7 +682,7 @@ class Report:
         frame, shown = self.material.frame, {finding.id for finding in self.page.findings}
         given = set(frame.loc[frame["arm_role"].eq("main") & frame["distribution"].ne(""), "methodology"])
         warned = {u.methodology: unusable(u, self.language) for u in self.page.usable if u.standing == NOT_USABLE}
-        for name in self.material.found.results:
+        for name in self.material.analysed.results:
             others = [finding for finding in self.page.by_methodology.get(name, ()) if finding.id not in shown]
             yield MethodologyPart(
                 name, self.page.titles[name], self.declared[name].at("section"), self.declared[name].at("appendix"),
@@ -690,7 +690,7 @@ class Report:
                 further=others[FINDINGS:], pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
-        for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
+        for name, why in accounts.missing(self.reading, self.material.stages, self.material.analysed).items():
             yield MethodologyPart(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
 
     def _across(self) -> list[KeyFinding]:

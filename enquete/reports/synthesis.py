@@ -108,7 +108,7 @@ class Prepared:
     """What a narrative was written from, so that the files need not analyse the same rows again."""
 
     frame: pd.DataFrame
-    found: Findings
+    analysed: Findings
     findings: Sequence[narrative.FindingData] = ()
 
 
@@ -174,16 +174,16 @@ def prepare(
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
         frame = responses(reading, planned, plain=True)
-        found = find(reading, frame)
-        _, findings = _findings(reading, found, items(reading, frame))
-        return Prepared(frame, found, narrative.shown(_listed(findings), frame, reading.run))
+        analysed = find(reading, frame)
+        _, findings = _findings(reading, analysed, items(reading, frame))
+        return Prepared(frame, analysed, narrative.shown(_listed(findings), frame, reading.run))
 
 
 def _findings(
-    reading: RunReading, found: Findings, asked: Sequence[AskedItem]
+    reading: RunReading, analysed: Findings, asked: Sequence[AskedItem]
 ) -> tuple[Mapping[str, Results], Mapping[str, list[KeyFinding]]]:
     """What is declared, in the reader's language, and every finding by methodology."""
-    results = declared(reading, asked, found)
+    results = declared(reading, asked, analysed)
     return results, stated(results)
 
 
@@ -211,10 +211,10 @@ def write_synthesis(
     ValueError where a row is not what the table promises.
     """
     with open_run(folder, language, population, by) as reading:
-        made = prepared if prepared is not None and not prepared.found.bugs else None
+        made = prepared if prepared is not None and not prepared.analysed.bugs else None
         frame = made.frame if made else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
-        findings = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
+        findings = made.analysed if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         material = _material(reading, frame, stages, findings, raise_bugs=raise_bugs)
         status = run_status(reading, stages, findings, partial=partial)
         for methodology, phase in stages:
@@ -236,7 +236,7 @@ def write_synthesis(
 
 
 def _material(
-    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, raise_bugs: bool
+    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], analysed: Findings, *, raise_bugs: bool
 ) -> ReportMaterial:
     """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among the others."""
 
@@ -244,13 +244,15 @@ def _material(
         if raise_bugs:
             raise error
         trace = "".join(traceback.format_exception(error))
-        found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
+        analysed.bugs.append(
+            Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace)
+        )
 
     asked = items(reading, frame)
-    results, findings = _findings(reading, found, asked)
-    replicates = replicate(reading, frame, found)
-    found.bugs.extend(replicates.bugs)
-    health = examine(reading, found.analyses, frame, file)
+    results, findings = _findings(reading, analysed, asked)
+    replicates = replicate(reading, frame, analysed)
+    analysed.bugs.extend(replicates.bugs)
+    health = examine(reading, analysed.analyses, frame, file)
     give_back()
     names, by_method = next(iter(results.values())).names, evaluations(reading.record.methods)
     results = {**results, HEALTH: health_results(health, by_method, names, reading.language)}
@@ -261,7 +263,7 @@ def _material(
         preference=against,
     )  # fmt: skip
     return ReportMaterial(
-        frame, stages, found, findings, results, prose, health, asked, replicates, drawn, against,
+        frame, stages, analysed, findings, results, prose, health, asked, replicates, drawn, against,
         citations(reading, frame)
     )  # fmt: skip
 

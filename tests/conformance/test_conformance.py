@@ -80,7 +80,7 @@ def in_english(whole: Study, tmp_path_factory: pytest.TempPathFactory) -> dict[i
 
 
 @pytest.fixture
-def own(whole: Study, tmp_path: Path) -> Study:
+def copied(whole: Study, tmp_path: Path) -> Study:
     """A copy to go on with."""
     return whole.copy(tmp_path)
 

@@ -246,9 +246,9 @@ def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path
         whole = interview(tmp_path, server, 260, budget_tokens=enough, **common, **arguments)
         assert whole.status == "completed"
         assert server.max_in_flight > 60  # as many as this machine can both send and take back within the latency
-        expected, found = stored_answers(whole.folder), stages(whole.folder)
-        assert found.keys() == {*waves, *delphi}
-        for number, (mark, cap) in enumerate(found.items()):
+        expected, caps = stored_answers(whole.folder), stages(whole.folder)
+        assert caps.keys() == {*waves, *delphi}
+        for number, (mark, cap) in enumerate(caps.items()):
             out = str(tmp_path / f"cut{number}")
             run = interview(
                 tmp_path, server, 260, budget_tokens=cap, confirm=True, **{**common, **arguments, "out": out}

@@ -286,7 +286,7 @@ def larger(ratings: dict[str, Sequence[Sequence[float]]], agents: int = FISHERS 
     return pd.DataFrame(made)
 
 
-def said(frame: pd.DataFrame) -> dict:
+def findings_of(frame: pd.DataFrame) -> dict:
     told = findings(PRESENTATION, find(frame, themes=LABELLED))
     assert all(len(finding.text.split()) <= MOST_WORDS for finding in told.values())
     return told
@@ -297,7 +297,7 @@ FRAME = larger(RATINGS)
 
 @cache
 def stated() -> dict:
-    return said(FRAME)
+    return findings_of(FRAME)
 
 
 def last(theme: str) -> pd.Series:
@@ -326,7 +326,7 @@ def test_findings_are_of_what_was_tested_and_counted():
     assert finding.estimate == pytest.approx(x.mean())
     assert finding.low <= x.mean() - narrow
     assert "“Sales”, median 4.0" in finding.text
-    assert said(larger({**RATINGS, "rest": RATINGS["sales"]}))["highest"].numbers["tied"] == 2
+    assert findings_of(larger({**RATINGS, "rest": RATINGS["sales"]}))["highest"].numbers["tied"] == 2
     finding = stated()["agreed"]
     assert (finding.numbers["n_consensus"], finding.numbers["n_disputed"], finding.numbers["n_judged"]) == (2, 1, 3)
 
@@ -338,4 +338,4 @@ def test_feedback_that_moves_nobody_is_no_finding():
 
 
 def test_too_few_agents_carry_no_difference():
-    assert not any(finding.kind == "difference" for finding in said(larger(RATINGS, FEWEST - 1)).values())
+    assert not any(finding.kind == "difference" for finding in findings_of(larger(RATINGS, FEWEST - 1)).values())

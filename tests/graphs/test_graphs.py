@@ -38,13 +38,13 @@ def listed() -> dict[str, dict[str, str]]:
     """What langgraph.json lists: the parent, and every methodology of this package with the first line of its
     package."""
     about = LISTED["interviews"]["description"]
-    found = {"interviews": {"path": "enquete.graphs.standalone:interviews", "description": about}}
+    listing = {"interviews": {"path": "enquete.graphs.standalone:interviews", "description": about}}
     for name, dotted in dotted_paths().items():
         if dotted.startswith("enquete."):
             says = " ".join(str(importlib.import_module(dotted.partition(":")[0]).__doc__).split()).partition(": ")[2]
             description = f"{methodologies()[name].title} alone: {says}"
-            found[name] = {"path": f"enquete.graphs.standalone:{name}", "description": description}
-    return found
+            listing[name] = {"path": f"enquete.graphs.standalone:{name}", "description": description}
+    return listing
 
 
 def test_langgraph_json_is_made_from_the_registry() -> None:

@@ -78,7 +78,7 @@ def text_of(analysis: Analysis, place: str = "section", language: str = "en") ->
     return results(PRESENTATION, analysis, language).at(place)
 
 
-def said(analysis: Analysis, language: str = "en") -> list[KeyFinding]:
+def findings_of(analysis: Analysis, language: str = "en") -> list[KeyFinding]:
     return list(stated_of(results(PRESENTATION, analysis, language)))
 
 
@@ -151,7 +151,7 @@ def test_tests_of_statements_are_those_of_their_modules() -> None:
 
 
 def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
-    told = said(moved())
+    told = findings_of(moved())
     before, after = (pd.DataFrame(wave).T[ITEMS] for wave in MOVED)
     change = after - before
     assert [(top.kind, *top.items) for top in told[:2]] == [("difference", STRAIGHT), ("difference", REVERSE)]
@@ -176,7 +176,7 @@ def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
 def test_a_null_is_said_as_a_null_with_what_would_have_been_found() -> None:
     first, _ = panel(14, {})
     second = {who: {**answers, STRAIGHT: answers[STRAIGHT] + (i < 2)} for i, (who, answers) in enumerate(first.items())}
-    (null, *positions) = said(find(rows("T0", first), rows("T1", second)))
+    (null, *positions) = findings_of(find(rows("T0", first), rows("T1", second)))
     # two changes of one: p = 2/2², and no other item has a p
     assert (null.kind, null.p, {position.kind for position in positions}) == ("null", 0.5, {"position"})
     assert null.text.startswith(
@@ -184,10 +184,10 @@ def test_a_null_is_said_as_a_null_with_what_would_have_been_found() -> None:
     )
     # SD of the one item that moved, √(2/14 · 12/14 · 14/13) = .363; at .05/(8 · 14) a paired t test finds 1.524 of it
     assert null.text.endswith("a difference of 0.55 points would have been found four times in five.")
-    (unmoved, *_) = said(find(rows("T0", first), rows("T1", first)))
+    (unmoved, *_) = findings_of(find(rows("T0", first), rows("T1", first)))
     assert unmoved.text == "Nobody changed an answer to any of 14 statements between T0 and T1 (n = 14/14)."
     few = panel(6, dict.fromkeys(ITEMS, 1))
-    (null, *_) = said(find(rows("T0", few[0]), rows("T1", few[1])))
+    (null, *_) = findings_of(find(rows("T0", few[0]), rows("T1", few[1])))
     assert (null.kind, null.text[:41]) == ("null", "6 agents are too few to tell whether a st")
 
 
@@ -197,7 +197,7 @@ def test_ties_of_the_highest_mean_are_named_as_ties() -> None:
     analysis = find(rows("T1", wave))
     places = {entry["item"]: entry["place"] for entry in rows_of(analysis, "answers") if entry["place"]}
     assert places == {STRAIGHT: "highest_tied", REVERSE: "highest_tied", "market_msc_cost": "lowest"}
-    assert "strongest, as with other statements, with" in said(analysis)[0].text
+    assert "strongest, as with other statements, with" in findings_of(analysis)[0].text
     assert text_of(analysis).startswith("6 of 6 agents rated 14 statements once")
     assert "| 4.00 |" in text_of(analysis)
 
@@ -212,7 +212,7 @@ def test_groups_are_compared_on_level_and_change_of_one_wave_or_two() -> None:
     assert (change["highest"], change["mean_highest"], change["mean_lowest"]) == ("ngo", 2, -1)
     # of C(12, 6) = 924 relabellings two are as far apart
     assert level["p"] == change["p"] == pytest.approx(2 / 924)
-    (finding,) = [each for each in said(find(rows("T1", after))) if each.kind == "difference"]
+    (finding,) = [each for each in findings_of(find(rows("T1", after))) if each.kind == "difference"]
     assert (finding.id, finding.items, finding.p) == (f"groups.{STRAIGHT}", (STRAIGHT,), level["p"])
     assert "is judged differently by groups: mean 5.00 among ngo, 2.00 among fisher" in finding.text
 
@@ -220,7 +220,7 @@ def test_groups_are_compared_on_level_and_change_of_one_wave_or_two() -> None:
 def test_a_finding_is_a_short_sentence_however_long_the_statement() -> None:
     analysis = find(*map(rows, ("T0", "T1"), panel(14, dict.fromkeys(ITEMS, 1))))
     for language in ("de", "en"):
-        told = said(analysis, language)
+        told = findings_of(analysis, language)
         assert len([finding for finding in told if finding.kind == "difference"]) == 4
         assert all(len(finding.text.split()) <= MOST_WORDS and finding.text[-1] == "." for finding in told)
 
@@ -243,7 +243,7 @@ def test_a_reconstructed_baseline_gives_an_experience_effect_without_tests() -> 
     (agent, *_) = rows_of(analysis, "agents")
     assert (agent["drift_abs"], agent["experience_effect_abs"]) == (None, pytest.approx(1 / 14))
     assert "**Experience effect, not drift.**" in text_of(analysis)
-    assert {finding.kind for finding in said(analysis)} == {"position"}
+    assert {finding.kind for finding in findings_of(analysis)} == {"position"}
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_a_change_that_cannot_be_interpreted_is_neither_tested_nor_said_of_agent
     assert {entry["outcome"] for entry in rows_of(analysis, "changes")} == {"untested"}
     assert not rows_of(analysis, "agents")
     assert f"**The change cannot be interpreted.** {why}" in text_of(analysis)
-    assert {finding.kind for finding in said(analysis)} == {"position"}
+    assert {finding.kind for finding in findings_of(analysis)} == {"position"}
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_with_a_placebo_arm_only_what_goes_beyond_it_is_tested() -> None:
     assert (analysis.facts["own_baseline"], analysis.facts["n_placebo"]) == (False, 8)
     assert row(analysis, "waves", phase="T1")["n_planned"] == 10 * 15  # the placebo arm's rows are in no main figure
     assert row(analysis, "changes", item=STRAIGHT)["p"] is None
-    assert [(finding.id, finding.kind, finding.p) for finding in said(analysis)] == [
+    assert [(finding.id, finding.kind, finding.p) for finding in findings_of(analysis)] == [
         (f"beyond.{STRAIGHT}", "difference", 2 / 2**7)
     ]
     again = find(*main, *(rows(wave, neutral, neutral, PLACEBO) for wave in ("T0", "T1")))
@@ -355,7 +355,7 @@ def test_a_placebo_that_is_bought_is_not_thrown_away_when_t0_is_reconstructed() 
         )
         entry = row(analysis, "placebo", item=STRAIGHT)
         assert (entry["change"], entry["p"]) == (1.5, 2 / 2**8)
-        told.append([each.text for each in said(analysis) if each.kind == "difference"])
+        told.append([each.text for each in findings_of(analysis) if each.kind == "difference"])
     assert told[0] == told[1]
     assert "by 1.50 beyond a neutral one" in told[0][0]
 

@@ -270,7 +270,7 @@ def ratings(n: int, apart: bool = True) -> dict[str, Matrix]:
     return made
 
 
-def said(answers: dict[str, Matrix] | Analysis, language: Language = "en") -> dict[str, KeyFinding]:
+def findings_of(answers: dict[str, Matrix] | Analysis, language: Language = "en") -> dict[str, KeyFinding]:
     told = findings(PRESENTATION, find(answers) if isinstance(answers, dict) else answers, language)
     assert all(len(finding.text.split()) <= MOST_WORDS for finding in told.values())
     return told
@@ -279,7 +279,7 @@ def said(answers: dict[str, Matrix] | Analysis, language: Language = "en") -> di
 def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
     wide = table(ratings(12)).pivot(index="participant", columns="item_id", values="value")
     analysis = find(ratings(12))
-    told = said(analysis)
+    told = findings_of(analysis)
     highest, wished, groups = (told[name] for name in ("highest", "place", "groups"))
     best, worst = highest.items
     assert (best, worst) == ("erholung/desirability", "kollaps/desirability")
@@ -313,22 +313,22 @@ def test_ties_are_named_as_ties() -> None:
     assert (entry["highest"], entry["lowest"]) == (["erholung", "privatisierung"], ["kollaps", "festung_europa"])
     assert (
         "shared by 2: Recovery and Privatisation; lowest 2.50, shared by 2: Collapse and Fortress Europe"
-        in said(people)["highest"].text
+        in findings_of(people)["highest"].text
     )
 
 
 def test_what_was_not_found_is_said_with_what_would_have_been_and_little_is_said_of_few() -> None:
-    told = said(ratings(14, apart=False))
+    told = findings_of(ratings(14, apart=False))
     assert {name for name, finding in told.items() if finding.kind == "difference"} == set()
     assert re.search(r"not told apart .*; a difference of \d\.\d\d points would have been found", told["highest"].text)
     assert "No scenario is rated differently by the groups (16 ratings tested," in told["groups"].text
     # 5 agents: 2/2⁵ = .06; types of 3 and 2 agents are not compared
-    few = said(ratings(5))
+    few = findings_of(ratings(5))
     assert few["too_few"].text == (
         "Desirability (1–7): 5 agents are too few to tell scenarios apart; had all agreed, p would still be 0.062."
     )
     assert not {"highest", "further", "groups"} & few.keys()
-    assert list(said(ratings(3))) == ["too_few"]
+    assert list(findings_of(ratings(3))) == ["too_few"]
 
 
 @pytest.mark.parametrize("n", [7, 14])

@@ -121,7 +121,7 @@ def close(context: _Context) -> str:
     return asyncio.run(ScenarioRating(INSTRUMENT, NoSettings(), "de").between(1, context))
 
 
-def said(text: str = "Ich würde auswandern.") -> list[Answer]:
+def open_answers(text: str = "Ich würde auswandern.") -> list[Answer]:
     return [Answer(f"{scenario}/open", "ok", text=text) for scenario in SCENARIOS]
 
 
@@ -130,12 +130,16 @@ def themes(context: _Context) -> Mapping[str, int]:
 
 
 def test_no_answer_and_no_other_arm_is_coded() -> None:
-    for answers in ([], [Answer("kollaps/open", "refused"), Answer("kollaps/impact", "ok", value=3)], said("…")[:1]):
+    for answers in (
+        [],
+        [Answer("kollaps/open", "refused"), Answer("kollaps/impact", "ok", value=3)],
+        open_answers("…")[:1],
+    ):
         context = _Context(answers)
         assert close(context) == "end"
         assert set(themes(context).values()) == {0}
     assert len(context.subjects) == 1  # "…" was shown to the coder, who found nothing in it
-    context = _Context(said())
+    context = _Context(open_answers())
     context.arm = Arm(id="b", role="b")
     assert close(context) == "end"
     assert context.values == {}
@@ -143,7 +147,7 @@ def test_no_answer_and_no_other_arm_is_coded() -> None:
 
 @pytest.mark.parametrize("ending", ["short", "failed"])
 def test_a_stopped_coding_keeps_what_is_done_and_goes_on_with_the_rest(ending: str) -> None:
-    context = _Context(said(), ending)
+    context = _Context(open_answers(), ending)
     assert close(context) == ending
     assert set(context.values) == {themes_of(scenario) for scenario in SCENARIOS if scenario != "kollaps"}
     context.ending, context.subjects = "done", []

@@ -119,17 +119,17 @@ def test_reverse_keyed_items_turn_the_position_round():
 def rows(phase, seed, people, arm=("main", "main"), asking=None):
     """What the response table holds of one wave: the shipped instrument's closed items, answered as planted."""
     closed = [question for question in INSTRUMENT.block_items("de") if question.kind == "scale"]
-    found = []
+    records = []
     for who in people:
         for told in replace(SHIPPED, asking=asking)(who, block(who, closed, phase), "de", seed):
             turned = 6 - told.value if SHIPPED.items[told.item].is_reversed else told.value
-            found.append(
+            records.append(
                 {"arm": arm[0], "arm_role": arm[1], "phase": phase, "round": 0, "run_id": "r", "participant": who.id,
                  "agent_name": who.name, "stakeholder_type": who.stakeholder_type, "item_id": told.item,
                  "status": "ok", "value": told.value, "value_rekeyed": turned, "confidence": told.confidence,
                  "text": "", "memory_available": bool(who.digest), "baseline": ""}
             )  # fmt: skip
-    return found
+    return records
 
 
 def findings(seed, n=54):

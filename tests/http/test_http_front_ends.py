@@ -61,8 +61,8 @@ def test_an_estimate_begins_no_run_and_a_run_is_followed_to_its_end(two: dict[st
 
 def test_what_there_is_is_listed(two: dict[str, Any], shared: httpx.Client) -> None:
     listed = shared.get("/api/simulations").json()["data"]["simulations"]
-    own = next(entry for entry in listed if entry["sim_id"] == "two")
-    assert (own["agents"], own["completed"], [run["run_id"] for run in own["runs"]]) == (
+    summary = next(entry for entry in listed if entry["sim_id"] == "two")
+    assert (summary["agents"], summary["completed"], [run["run_id"] for run in summary["runs"]]) == (
         2, True, [two["second"], two["first"]],
     )  # fmt: skip
     runs = shared.get(f"{API}/two/runs").json()["data"]["runs"]

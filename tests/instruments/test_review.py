@@ -52,11 +52,11 @@ BALANCED = [(1, 0), (2, 0), (2, 1), (3, 1), (4, 1), (4, 2), (5, 1), (5, 2), (8, 
 def test_keying_of_ten_families_each() -> None:
     """(items, of them reverse-coded); at most four in five the same way, from three items on."""
 
-    def found(n: int, reverse: int) -> bool:
+    def noticed(n: int, reverse: int) -> bool:
         return bool(list(unbalanced(ReviewedText(str(i), Text(en="x"), "item", "f", i < reverse) for i in range(n))))
 
-    assert [counts for counts in KEYED if not found(*counts)] == []
-    assert [counts for counts in BALANCED if found(*counts)] == []
+    assert [counts for counts in KEYED if not noticed(*counts)] == []
+    assert [counts for counts in BALANCED if noticed(*counts)] == []
 
 
 def test_missing_translations_are_told_where_others_are_there() -> None:

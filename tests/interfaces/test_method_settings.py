@@ -42,7 +42,7 @@ MODELS = {"laddering": Ladder, "panel": Panel}
 
 
 @pytest.fixture
-def said() -> Callable[..., dict[str, Any]]:
+def settings_of() -> Callable[..., dict[str, Any]]:
     """The settings that a command line means; "help": its help."""
 
     def read(*words: str) -> dict[str, Any]:

@@ -44,9 +44,9 @@ class Terminal:
     def shown(self, text: str) -> None:
         self.lines.append(text.replace(str(self.root), "…").rstrip())
 
-    def enquete(self, *words: str, said: str = "", shows: Say | None = None, as_typed: str = "") -> Any:
-        """A command as it is typed; `said`: what is typed while it waits; `shows`: what of its reply."""
-        typed = Echoed(said)
+    def enquete(self, *words: str, answers: str = "", shows: Say | None = None, as_typed: str = "") -> Any:
+        """A command as it is typed; `answers`: what is typed while it waits; `shows`: what of its reply."""
+        typed = Echoed(answers)
         out, err = io.StringIO(), typed.screen
         stdin = sys.stdin
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -127,9 +127,9 @@ def laddering(terminal: Terminal) -> None:
     begin = ["laddering", "start_laddering_interview", "interview_id=ada"]
     terminal.enquete(
         *begin, "name=Ada", "concept=oat_drink", "turns=6", "synthetic=true", "--converse",
-        said="Mostly the foam in my coffee.\nBecause it gives me a calm morning.\n", shows=grown,
+        answers="Mostly the foam in my coffee.\nBecause it gives me a calm morning.\n", shows=grown,
     )  # fmt: skip
-    terminal.enquete(*begin, "--converse", said="The price, of course.\n/end\n", shows=grown)
+    terminal.enquete(*begin, "--converse", answers="The price, of course.\n/end\n", shows=grown)
     terminal.enquete("laddering", "answer_laddering_interview", "interview_id=ada", "answer=More.")
 
 
@@ -167,7 +167,7 @@ def discovery(terminal: Terminal) -> None:
         place = ["project_id=p", "conversation_id=bob", "ds_id=process/bakery"]
         terminal.enquete(
             "discover", "conduct_interview", *place, "person=Bob", "budget=5", "--converse",
-            said=f"{described}\n{times}\n", shows=picked("status", "missing", "ascr"),
+            answers=f"{described}\n{times}\n", shows=picked("status", "missing", "ascr"),
         )  # fmt: skip
 
 

@@ -194,10 +194,10 @@ def test_a_kill_between_an_answer_and_its_annotation_loses_nothing(tmp_path: Pat
     made = set(call_keys(folder))
     assert (code, settled <= made) == (0, True)
     assert len(made) <= server.count() - before <= len(made) + lost
-    found = [json.loads(value) for (value,) in rows(folder, "SELECT value FROM frozen WHERE name LIKE 'pair/%'")]
-    assert len(found) == len(rows(folder, "SELECT 1 FROM frozen WHERE name LIKE 'annotated/%'")) == pairs
+    compared = [json.loads(value) for (value,) in rows(folder, "SELECT value FROM frozen WHERE name LIKE 'pair/%'")]
+    assert len(compared) == len(rows(folder, "SELECT 1 FROM frozen WHERE name LIKE 'annotated/%'")) == pairs
     with LocalMemory.opened(out, read_only=True) as memory:
-        for pair in found:
+        for pair in compared:
             for side, arm in (("a", "main"), ("b", "b")):
                 known = memory.record(pair[f"answer_id_{side}"])
                 assert (known.model_extra or {})["respondent_id"] == arm

@@ -57,7 +57,7 @@ def reading(graph: Graph) -> str:
     return "POST /graph/node" if graph.name.startswith("zep-cloud") else "GET /sessions"
 
 
-def said(number: int) -> MemoryRecord:
+def record_of(number: int) -> MemoryRecord:
     return MemoryRecord(
         id=f"r/{number}", kind="interview", text=f"Agent Marie: {number}", sim_id="sim_1", run_id="r",
         participant=MARIE, agent_name="Marie",
@@ -148,7 +148,7 @@ class TestReading:
         server.knows["sim_1-agent-u2"] = {"messages": nothing, "relevant_facts": nothing, "summary": None}
         known = graph.read([MARIE, "agent:u2"])
         assert not any(knowledge.summary or knowledge.facts for knowledge in known.values())
-        assert not graph.holds(said(1))
+        assert not graph.holds(record_of(1))
 
     def test_a_list_that_ends_with_a_full_page_is_asked_for_once_more(self, server: ZepServer) -> None:
         server.lists["node"] = [node(f"n{i:04}", f"Somebody {i}", "") for i in range(PAGE - 1)]
@@ -168,9 +168,9 @@ class TestReading:
 class TestWriting:
     def test_each_episode_once_in_order_over_deliveries(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             assert deliver(memory, graph, patience_s=0).sent == 2
-            write_episodes(tmp_path, said(1), said(3))
+            write_episodes(tmp_path, record_of(1), record_of(3))
             assert deliver(memory, graph, patience_s=0).sent == 1
         assert episodes(server) == ["Agent Marie: 1", "Agent Marie: 2", "Agent Marie: 3"]
         if graph.name.startswith("zep/"):
@@ -178,9 +178,9 @@ class TestWriting:
 
     def test_an_episode_is_found_again_by_whoever_reads_the_graph(self, server: ZepServer, graph: Graph) -> None:
         """By the libraries' own clients, as the simulation's would."""
-        graph.write(said(1))
-        graph.write(said(2))
-        assert [graph.holds(said(number)) for number in (1, 2, 3)] == [True, True, False]
+        graph.write(record_of(1))
+        graph.write(record_of(2))
+        assert [graph.holds(record_of(number)) for number in (1, 2, 3)] == [True, True, False]
         if graph.name.startswith("zep-cloud"):
             from zep_cloud.client import Zep as ZepCloud  # here: every worker collects every file
 
@@ -199,7 +199,7 @@ class TestWriting:
     def test_a_limit_is_waited_for_as_long_as_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         waits: list[float] = []
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             server.next(posting(graph), 429, 429)
             server.retry_after = "7"
             first = deliver(memory, graph, patience_s=10, wait=waits.append)
@@ -213,7 +213,7 @@ class TestWriting:
         self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path, fault: int | str
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             server.next(posting(graph), fault)
             first = deliver(memory, impatient if fault == "slow" else graph, patience_s=9)
             assert [record.id for record in first.left] == ["r/1", "r/2"]
@@ -223,7 +223,7 @@ class TestWriting:
     def test_no_more_time_is_taken_than_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         times = iter([0.0, 1.0, 61.0])
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             done = deliver(memory, graph, patience_s=0, longest_s=60, clock=lambda: next(times))
         assert (done.sent, [record.id for record in done.left]) == (1, ["r/2"])
         assert done.why == "60 seconds were not enough"
@@ -232,9 +232,9 @@ class TestWriting:
         self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1))
+            write_episodes(tmp_path, record_of(1))
             if graph.name.startswith("zep/"):
-                graph.write(said(0))  # the session is there
+                graph.write(record_of(0))  # the session is there
             before = len(episodes(server))
             server.lost = True
             assert len(deliver(memory, impatient, patience_s=0).left) == 1
@@ -246,9 +246,9 @@ class TestWriting:
     ) -> None:
         asking = "GET /graph" if graph.name.startswith("zep-cloud") else "GET /sessions"
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1))
+            write_episodes(tmp_path, record_of(1))
             if graph.name.startswith("zep/"):
-                graph.write(said(0))  # the session is there
+                graph.write(record_of(0))  # the session is there
             before = len(episodes(server))
             server.lost = True
             assert len(deliver(memory, impatient, patience_s=0).left) == 1
@@ -261,7 +261,7 @@ class TestWriting:
         self, server: ZepServer, graph: Graph, tmp_path: Path
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             server.next(posting(graph), 422)
             done = deliver(memory, graph, patience_s=0)
         assert (done.sent, [record.id for record in done.left]) == (1, ["r/1"])

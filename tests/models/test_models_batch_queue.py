@@ -51,11 +51,11 @@ class BatchContext:
         return CallKey(self.ledger.run, "main", "m", "T1", "answer", name, 0)
 
     async def ask(self, *names: str, tokens: int = 500) -> dict[str, Got]:
-        async def one(name: str) -> Got:
+        async def request(name: str) -> Got:
             prompt = Prompt(f"You are {name}.", ({"role": "user", "content": "?"},), SCHEMA, tokens)
             return await self.model.request(self.key(name), lambda: prompt)
 
-        return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+        return dict(zip(names, await asyncio.gather(*map(request, names)), strict=True))
 
     async def aclose(self) -> None:
         await self.batch_queue.aclose()

@@ -46,7 +46,7 @@ def fleet_of(servers: Sequence[ModelServer], patience_s: float = 10) -> Fleet:
     return Fleet([(Transport(server.base_url, SecretStr(KEY), **options), 1.0) for server in servers])
 
 
-async def one(fleet: Fleet, agent: str, question: str) -> ModelResponse | Unavailable:
+async def attempt(fleet: Fleet, agent: str, question: str) -> ModelResponse | Unavailable:
     try:
         return await fleet.send(prompt(f"{agent}: {question}"), model="m", temperature=0, seed=0, agent=agent)
     except Unavailable as error:
@@ -54,7 +54,7 @@ async def one(fleet: Fleet, agent: str, question: str) -> ModelResponse | Unavai
 
 
 async def everybody(fleet: Fleet, question: str, agents: Sequence[str] = AGENTS) -> list[ModelResponse | Unavailable]:
-    return await asyncio.gather(*(one(fleet, agent, question) for agent in agents))
+    return await asyncio.gather(*(attempt(fleet, agent, question) for agent in agents))
 
 
 def asked(servers: Sequence[ModelServer], question: str) -> dict[str, list[int]]:

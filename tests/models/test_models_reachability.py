@@ -32,7 +32,7 @@ KEY = "sk-0123456789"
 PAGE = b"<!DOCTYPE html><html>Open WebUI</html>"
 
 
-def found(url: str) -> Absence | None:
+def absence_at(url: str) -> Absence | None:
     return asyncio.run(absence(url, SecretStr(KEY)))
 
 
@@ -42,7 +42,7 @@ def told(message: str, status: str) -> list[bytes]:
 
 def test_a_server_that_lists_its_models_is_there_and_is_asked_nothing_that_costs() -> None:
     with ModelServer() as server:
-        assert found(server.base_url) is None
+        assert absence_at(server.base_url) is None
         assert server.count() == 0
 
 
@@ -54,7 +54,7 @@ def test_a_server_that_lists_its_models_is_there_and_is_asked_nothing_that_costs
     ],
 )
 def test_where_nobody_answers_it_is_said_what_happened(url: str, did: str) -> None:
-    fault = found(url)
+    fault = absence_at(url)
     assert fault is not None
     assert fault.did.startswith(did)
     assert fault == Absence(fault.did)  # neither loading nor a setting that is wrong
@@ -63,7 +63,7 @@ def test_where_nobody_answers_it_is_said_what_happened(url: str, did: str) -> No
 def test_one_that_takes_connections_and_says_nothing_is_given_up_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = time.monotonic()
-        fault = found(f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        fault = absence_at(f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
         took = time.monotonic() - began
     assert fault == Absence(f"did not answer GET …/models within {WITHIN_S:g} s")
     assert WITHIN_S <= took < WITHIN_S + 10  # loaded machines
@@ -85,7 +85,7 @@ def test_one_that_takes_connections_and_says_nothing_is_given_up_in_time() -> No
 )  # fmt: skip
 def test_what_the_list_of_models_answers(listed: list[bytes], expected: Absence | None) -> None:
     with RawServer(lambda _: reply(b"{}"), listed) as server:
-        assert found(server.base_url) == expected
+        assert absence_at(server.base_url) == expected
         assert server.requests == []
 
 
@@ -104,7 +104,7 @@ def test_without_a_list_the_endpoint_is_asked_without_a_question(
     listed: Iterable[bytes], endpoint: list[bytes], wrong: bool
 ) -> None:
     with RawServer(lambda _: endpoint, listed) as server:
-        fault = found(server.base_url)
+        fault = absence_at(server.base_url)
         assert server.requests == [b"{}"]
     assert (fault is not None and fault.wrong_url) == wrong
 

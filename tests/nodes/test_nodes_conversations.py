@@ -160,16 +160,16 @@ def test_an_interview_asks_by_what_was_said_and_ends_when_its_record_is_complete
 
 
 def test_speakers_in_turn_hear_each_other_and_at_once_only_earlier_rounds(tmp_path: Path) -> None:
-    def said(kind: str) -> list[tuple[str, int, str, float]]:
+    def turns_of(kind: str) -> list[tuple[str, int, str, float]]:
         talk = held(tmp_path / kind, kind)
         assert isinstance(talk, Conversation)
         return [(turn.participant[-1], turn.round, turn.answer, turn.confidence) for turn in talk.turns]
 
-    assert said("sequential") == [
+    assert turns_of("sequential") == [
         ("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 1.", 0.1),
         ("0", 2, "Agent 0 has seen 2.", 0.2), ("1", 2, "Agent 1 has seen 3.", 0.3),
     ]  # fmt: skip
-    assert said("parallel") == [("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 0.", 0.0),
+    assert turns_of("parallel") == [("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 0.", 0.0),
                                 ("0", 2, "Agent 0 has seen 2.", 0.2), ("1", 2, "Agent 1 has seen 2.", 0.2)]  # fmt: skip
 
 

@@ -339,15 +339,15 @@ def test_a_driver_killed_in_any_round_is_gone_on_with_and_leaves_no_process(
 
 def opened(folder: Path) -> list[int]:
     """Processes that have a file of this folder open."""
-    found = []
+    pids = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             files = [str(link.readlink()) for link in (process / "fd").iterdir()]
         except OSError:
             continue
         if any(file.startswith(str(folder)) for file in files):
-            found.append(int(process.name))
-    return found
+            pids.append(int(process.name))
+    return pids
 
 
 # --- before a run -----------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def pictures(of: Results) -> dict[str, Picture]:
     return {picture.name.partition("/")[2]: picture for picture in drawn(of, footer=FOOTER)}
 
 
-def said(svg: str) -> list[str]:
+def texts_of(svg: str) -> list[str]:
     return [word.text for word in texts(svg)]
 
 
@@ -93,7 +93,7 @@ def test_convergence_has_a_row_a_theme_and_no_median_where_a_rating_is_disputed(
     svg = picture.svg()
     assert marks(svg, "disputed") == ["line"] * int(rated["label"].eq("disagreement").sum())
     assert marks(svg, "consensus").count("path") == int(rated["label"].eq("consensus").sum())
-    assert said(svg).count("The same name twice") == 2  # two themes, not one
+    assert texts_of(svg).count("The same name twice") == 2  # two themes, not one
 
 
 def test_dissent_has_a_histogram_a_disputed_rating_and_says_how_many_are_left_out() -> None:
@@ -119,9 +119,9 @@ def test_ranking_shows_shared_places_intervals_and_verdicts() -> None:
     assert [(row["theme_id"], row["rank"], row["low"]) for row in rows] == list(
         zip(ranks["theme"], ranks["rank"], ranks["low"], strict=True)
     )
-    assert [line for line in said(picture.svg()) if line.isdigit()] == [str(n) for n in range(1, 10)]
+    assert [line for line in texts_of(picture.svg()) if line.isdigit()] == [str(n) for n in range(1, 10)]
     first = int(ranks["rank"].eq(ranks["rank"].min()).sum())
-    assert any(line.endswith(f"\u00a0\u00a01–{first}") for line in said(picture.svg()))
+    assert any(line.endswith(f"\u00a0\u00a01–{first}") for line in texts_of(picture.svg()))
     ratings = of.labelled(of.presentation.tables["ratings"], of.analysis.tables["ratings"])
     verdicts = dict(zip(of.analysis.tables["ratings"]["item"], ratings["label"], strict=True))
     assert {row["label"] for row in rows} <= set(verdicts.values())
@@ -137,7 +137,7 @@ def test_titles_alternative_texts_and_footers_are_in_the_language() -> None:
     for name in english:
         assert german[name].title != english[name].title
         assert german[name].alt != english[name].alt
-        shown = " ".join(said(german[name].svg()))
+        shown = " ".join(texts_of(german[name].svg()))
         assert "48/50 agents · simulated respondents" in shown
         assert not re.search(r"\b(theme|rank|quartile|shared|of)\b", shown.replace(FOOTER, "")), name
 
@@ -241,13 +241,13 @@ def test_title_and_alternative_text_are_told_of_the_first_row_in_the_charts_orde
     assert picture.spec["title"]["subtitle"] == [f"{FOOTER} · 1 of 2 shown"]
     root = ElementTree.fromstring(picture.svg())
     assert (root.findtext(f"{NAMESPACE}title"), root.findtext(f"{NAMESPACE}desc")) == (picture.title, picture.alt)
-    assert "share of 8" in said(picture.svg())
+    assert "share of 8" in texts_of(picture.svg())
 
 
 def test_numbers_on_axes_are_the_languages() -> None:
     german, english = (drawn(parts(chart(), language=language), footer="")[0].svg() for language in ("de", "en"))
-    assert percent("20,0", "de") in said(german)
-    assert "20.0%" in said(english)
+    assert percent("20,0", "de") in texts_of(german)
+    assert "20.0%" in texts_of(english)
 
 
 def test_a_picture_carries_no_column_that_nothing_reads() -> None:
@@ -262,8 +262,8 @@ def test_what_agents_wrote_is_only_text() -> None:
     svg = drawn(parts(chart(), rows=[{**ROWS[0], "name": evil}]), footer=evil)[0].svg()
     root = ElementTree.fromstring(svg)
     assert not list(root.iter(f"{NAMESPACE}script"))
-    assert any(line.startswith('"]})[datum.value]; alert(1) //') for line in said(svg))
-    assert "\u202e" not in "".join(said(svg))
+    assert any(line.startswith('"]})[datum.value]; alert(1) //') for line in texts_of(svg))
+    assert "\u202e" not in "".join(texts_of(svg))
 
 
 def test_a_level_has_its_colour_in_every_picture_and_stands_in_the_legend_where_it_occurs() -> None:

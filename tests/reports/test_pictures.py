@@ -188,7 +188,7 @@ RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total":
          "tied": 1, "scale_min": 1, "scale_max": 5}  # fmt: skip
 
 
-def found(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:
+def findings_of(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:
     """Of Delphi, by the declared finding."""
     tables = {"themes": [{"theme": "a", "label": "A"}], "ratings": [{**RATED, **rating}]}
     of = results(DELPHI, tables, FACTS, language)
@@ -197,15 +197,15 @@ def found(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:
 
 
 def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
-    whole = found(mean=4.25, mean_low=3.5, mean_high=4.75)["highest"].strip
+    whole = findings_of(mean=4.25, mean_low=3.5, mean_high=4.75)["highest"].strip
     assert whole == Strip(1, 5, (Dot(4.25, "4.25", 3.5, 4.75),), "dot: mean 4.25; line: 95% interval 3.50 to 4.75")
-    none = found("de", mean=4.25)["highest"].strip
+    none = findings_of("de", mean=4.25)["highest"].strip
     assert none is not None
     assert (none.dots[0].low, none.caption) == (None, "Punkt: Mittelwert 4,25; kein Intervall")
-    agreed = found()["agreed"].strip
+    agreed = findings_of()["agreed"].strip
     assert agreed == Strip(0, 4, (Dot(3.0, "3"),), "dot: themes in consensus 3; no interval")
-    assert "highest" in found()
-    assert found()["highest"].strip is None  # without a mean there is nothing to draw
+    assert "highest" in findings_of()
+    assert findings_of()["highest"].strip is None  # without a mean there is nothing to draw
 
 
 def test_dots_and_line_stand_where_their_values_lie() -> None:

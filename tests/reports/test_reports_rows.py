@@ -158,7 +158,7 @@ def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path)
     assert set(by_item["seven"]["scale_max"]) == {7}
     assert by_item["seven"]["value"].max() > 3
     assert by_item["seven"]["value_rekeyed"].equals(8 - by_item["seven"]["value"])  # 1–7: min + max = 8
-    points = [(row["item"], row["value"]) for row in made.found()["longitudinal"]["distribution"]]
+    points = [(row["item"], row["value"]) for row in made.computed()["longitudinal"]["distribution"]]
     assert [value for item, value in points if item == "three"] == [1, 2, 3]
     assert [value for item, value in points if item == "seven"] == [*range(1, 8)]
 
@@ -174,7 +174,7 @@ def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
     table = made.table()
     assert table["arm_role"].value_counts().nunique() == 1  # both arms owe the same rows
     assert not table.duplicated(KEY).any()
-    data = made.found()["delphi"]
+    data = made.computed()["delphi"]
     assert data["arms"] == ["main"]
     assert data["rounds"][0]["n_planned"] == 3 * 4  # arm b never leaks into a finding
 

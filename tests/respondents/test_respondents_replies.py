@@ -27,14 +27,14 @@ WHY = SCALE.model_copy(update={"id": "w", "reason": True})
 ALL = (SURE, NUMBER, FREE, CHOICE, TEXT, WHY)
 
 
-def own(items: Sequence[Item]) -> dict[str, str]:
+def own_ids(items: Sequence[Item]) -> dict[str, str]:
     """Asked under their own ids."""
     return {item.id: item.id for item in items}
 
 
 def read(item: Item, given: Any) -> Answer | None:
     """As it would arrive: through JSON text."""
-    return read_reply(Completion(json.dumps({item.id: given})), [item], own([item])).answers.get(item.id)
+    return read_reply(Completion(json.dumps({item.id: given})), [item], own_ids([item])).answers.get(item.id)
 
 
 NUMBERS = [("3", 3), (" 4 ", 4), (3.0, 3), ("-2", -2), (5, 5), ("3.0", 3), ("+1", 1), (0, 0), (-2, -2)]
@@ -130,7 +130,9 @@ def test_confidence_and_reasons_where_they_are_asked_for() -> None:
 
 class TestWholeReplies:
     def reading(self, given: Any, items: tuple[Item, ...] = (SCALE, TEXT), finish: str = "stop") -> Any:
-        return read_reply(Completion(given if isinstance(given, str) else json.dumps(given), finish), items, own(items))
+        return read_reply(
+            Completion(given if isinstance(given, str) else json.dumps(given), finish), items, own_ids(items)
+        )
 
     def test_unknown_declined_cut_and_refusing_replies(self) -> None:
         reading = self.reading({"x": 1, "s": 3, "y": {"value": 2}})
@@ -190,7 +192,7 @@ def well_formed(item: Item, answer: Answer) -> None:
 
 @given(replies)
 def test_any_json_object_gives_well_formed_answers_or_none(reply: dict[str, Any]) -> None:
-    reading = read_reply(Completion(json.dumps(reply)), ALL, own(ALL))
+    reading = read_reply(Completion(json.dumps(reply)), ALL, own_ids(ALL))
     for item in ALL:
         if item.id in reading.answers:
             well_formed(item, reading.answers[item.id])
@@ -208,7 +210,7 @@ def test_any_value_is_an_answer_or_none(item: Item, given: Any) -> None:
     st.sampled_from(["stop", "length", "refusal", "content_filter", "?"]),
 )
 def test_any_text_at_all(text: str, finish: str) -> None:
-    reading = read_reply(Completion(text, finish), ALL, own(ALL))
+    reading = read_reply(Completion(text, finish), ALL, own_ids(ALL))
     assert reading.answers.keys() <= {item.id for item in ALL}
 
 

@@ -68,13 +68,13 @@ def test_who_comes_second_waits_without_blocking_the_loop_and_is_told_after_a_wh
     async def twice() -> list[str]:
         events: list[str] = []
 
-        async def one(name: str, file: Path) -> None:
+        async def hold(name: str, file: Path) -> None:
             async with alone(file):
                 events.append(f"{name} begins")
                 await asyncio.sleep(0.05)
                 events.append(f"{name} ends")
 
-        await asyncio.gather(one("a", tmp_path / "out" / START_LOCK), one("b", tmp_path / "out" / START_LOCK))
+        await asyncio.gather(hold("a", tmp_path / "out" / START_LOCK), hold("b", tmp_path / "out" / START_LOCK))
         async with alone(tmp_path / "out" / START_LOCK), alone(tmp_path / "other" / START_LOCK):
             with pytest.raises(Busy, match="out: another request has been beginning something"):
                 async with alone(tmp_path / "out" / START_LOCK, longest_s=0.05):

@@ -253,7 +253,7 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
     ) -> Conversation[Position] | Outcome:
         """A turn, kept as soon as it is held, or a round."""
         asked = self.due(talk, context)[: 1 if self.settings.order == "sequential" else None]
-        heard = await hear(context, [self.block(talk, one, context) for one in asked])
+        heard = await hear(context, [self.block(talk, due, context) for due in asked])
         if isinstance(heard, str):
             return heard
         for wanted, response in zip(asked, heard, strict=True):

@@ -62,8 +62,8 @@ def test_every_page_answers_and_its_links_lead_somewhere(site: Site) -> None:
         kinds: dict[str, list[str]] = {}
         for link in links(site.client.get(tab).text):
             kinds.setdefault(link.split("?")[0].rpartition("/")[0] + str("?" in link), []).append(link)
-        for found in kinds.values():
-            for link in {found[0], found[-1]}:
+        for alike in kinds.values():
+            for link in {alike[0], alike[-1]}:
                 assert site.client.get(link).status_code == 200, (tab, link)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.graphs.discovery.record import checked, contradictions, record_model, reduced, reply_schema, unknown
-from tests.graphs.discovery.interviews import from_yaml, said, schema
+from tests.graphs.discovery.interviews import from_yaml, quoted, schema
 
 PLANT = schema()
 NODES = PLANT.nodes
@@ -104,27 +104,27 @@ def read(raw: dict[str, Any], known: dict[str, Any] | None = None) -> tuple[dict
 
 
 def test_values_keep_words_of_the_answer_keys_are_named_and_lists_closed() -> None:
-    reading = checked(PLANT, {"name": said("soup", "we make SOUP")}, ANSWER, {})
+    reading = checked(PLANT, {"name": quoted("soup", "we make SOUP")}, ANSWER, {})
     assert [(value.path, value.value, value.quote) for value in reading.told] == [(("name",), "soup", "we make SOUP")]
-    assert read({"name": said("bread", "we make bread")}) == ({}, [("not_said", "name")])
-    assert read({"name": said("bread")}) == ({}, [("not_said", "name")])
-    assert read({"name": said("soup", "words that nobody said")}) == ({"name": "soup"}, [])  # it was said itself
-    assert read({"nights?": said(True)}) == ({}, [("not_said", "nights?")])
+    assert read({"name": quoted("bread", "we make bread")}) == ({}, [("not_said", "name")])
+    assert read({"name": quoted("bread")}) == ({}, [("not_said", "name")])
+    assert read({"name": quoted("soup", "words that nobody said")}) == ({"name": "soup"}, [])  # it was said itself
+    assert read({"nights?": quoted(True)}) == ({}, [("not_said", "nights?")])
     # Trap: a model writes areas-of-inquiry for areas, and completion stays false for ever.
-    reading = checked(PLANT, {"trouble": [said("staff", "too few people")], "name": "soup"}, ANSWER, {})
+    reading = checked(PLANT, {"trouble": [quoted("staff", "too few people")], "name": "soup"}, ANSWER, {})
     assert reading.values == {"name": "soup"}
     (problem,) = reading.problems
     assert (problem.kind, problem.path) == ("unknown", "trouble")
     assert "did you mean 'troubles'?" in problem.why
     quote = "too few people"
-    assert read({"troubles": [said("STAFF", quote), said("Too few people", quote), said("money", quote)]}) == (
+    assert read({"troubles": [quoted("STAFF", quote), quoted("Too few people", quote), quoted("money", quote)]}) == (
         {"troubles": ["staff", "staff"]}, [("unfit", "troubles.2")],
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "wanted"), [("1,5", 1.5), ("1.5", 1.5), (2, 2.0), ("1.250,5", 1250.5), (" 3 ", 3.0)])
 def test_numbers_are_read_as_people_write_them(given: Any, wanted: float) -> None:
-    assert read({"shifts": said(given, "1,5 hours")})[0] == {"shifts": wanted}
+    assert read({"shifts": quoted(given, "1,5 hours")})[0] == {"shifts": wanted}
 
 
 @pytest.mark.parametrize("given", [True, "many", "1e999", [1], None, {"value": "x"}])
@@ -135,15 +135,15 @@ def test_what_is_no_number_is_left_out(given: Any) -> None:
 def test_entries_are_named_by_the_answer_or_known_already() -> None:
     given = {
         "stages": [
-            {"stage-id": said("Mixing"), "minutes": said(90, "1,5 hours")},
-            {"stage-id": said("invented"), "minutes": said(1)},
+            {"stage-id": quoted("Mixing"), "minutes": quoted(90, "1,5 hours")},
+            {"stage-id": quoted("invented"), "minutes": quoted(1)},
         ]
     }
     values, problems = read(given)
     assert values == {"stages": [{"stage-id": "Mixing", "minutes": 90.0}]}
     assert problems == [("not_said", "stages.invented")]
     known = {"stages": [{"stage-id": "packing in jars"}]}
-    given = {"stages": [{"stage-id": said("Packing in jars"), "minutes": said(90, "1,5 hours")}]}
+    given = {"stages": [{"stage-id": quoted("Packing in jars"), "minutes": quoted(90, "1,5 hours")}]}
     assert read(given, known) == ({"stages": [{"stage-id": "packing in jars", "minutes": 90.0}]}, [])
 
 

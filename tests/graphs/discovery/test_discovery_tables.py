@@ -28,7 +28,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> enquete.Run:
 
 
 @pytest.fixture(scope="module")
-def found(run: enquete.Run) -> dict[str, Any]:
+def results(run: enquete.Run) -> dict[str, Any]:
     return dict(run.results["discovery"])
 
 

@@ -139,7 +139,7 @@ def reading_badly(body: dict[str, Any]) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
     place = tmp_path_factory.mktemp("bad")
     settings = {"turns": len(ANSWERS), "concept": "oat_drink", "codes": "rule"}
     with ModelServer(script=reading_badly) as server, results_alone():

@@ -10,7 +10,7 @@ import pytest
 from enquete.graphs.laddering.charts import Point, layout
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.reports.charts import Picture, drawn
-from tests.graphs.laddering.test_laddering_patterns import FORCES, INCIDENTS, JOURNEY, found
+from tests.graphs.laddering.test_laddering_patterns import FORCES, INCIDENTS, JOURNEY, tables_of
 from tests.support.charts import illegible, results
 
 EVIL = '<script>alert(1)</script> "a" --> b; %% ] end'
@@ -98,5 +98,5 @@ def test_no_line_runs_behind_a_box() -> None:
         ("critical_incident", INCIDENTS * 3, "incidents")],
 )  # fmt: skip
 def test_each_pattern_has_a_chart_of_its_own(methodology: str, interviews: Any, name: str) -> None:
-    picture = pictures(found(methodology, interviews))[name]
+    picture = pictures(tables_of(methodology, interviews))[name]
     assert illegible(picture.svg()) == []

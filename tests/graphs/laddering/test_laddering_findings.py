@@ -35,13 +35,13 @@ FACTS = {
 }  # fmt: skip
 
 
-def said(tables: dict[str, Any] = TABLES, **facts: Any) -> dict[str, KeyFinding]:
+def findings_of(tables: dict[str, Any] = TABLES, **facts: Any) -> dict[str, KeyFinding]:
     known = {name: value for name, value in {**FACTS, **facts}.items() if name in PRESENTATION.facts}
     return findings(PRESENTATION, results(PRESENTATION, tables, known, methodology="laddering").analysis)
 
 
 def test_what_leads_to_what_is_a_share_of_interviews() -> None:
-    told = said()
+    told = findings_of()
     assert list(told) == ["saturation", "concept", "end", "link"]  # `findings` has the last one first
     link = told["link"]
     assert (
@@ -55,16 +55,16 @@ def test_what_leads_to_what_is_a_share_of_interviews() -> None:
 
 
 def test_ties_rules_and_nothing_are_said_as_such() -> None:
-    told = said(
+    told = findings_of(
         {**TABLES, "concepts": [{**concept, "tie": "tied"} for concept in TABLES["concepts"]]}, most_named="tied"
     )
     assert told["concept"].text.startswith("Of all concepts “calm” is among those named most, in 12 interviews")
     assert told["end"].text.startswith("As value “calm” is among those named most, in 12 interviews")
-    told = said(by_rule=True, n_by_rule=11)
+    told = findings_of(by_rule=True, n_by_rule=11)
     assert {finding.kind for finding in told.values()} == {"null"}
     assert "a rule stood in for the model and read 11 of 100 answers" in told["by_rule"].text
-    assert [finding.kind for finding in said({}, n_concepts=0).values()] == ["null"]
-    assert said(n=FEWEST - 1) == {}
+    assert [finding.kind for finding in findings_of({}, n_concepts=0).values()] == ["null"]
+    assert findings_of(n=FEWEST - 1) == {}
 
 
 def groups(planted: bool) -> dict[str, Any]:
@@ -79,10 +79,10 @@ def groups(planted: bool) -> dict[str, Any]:
 
 
 def test_groups_are_said_to_differ_where_they_were_tested() -> None:
-    finding = said(groups(planted=True))["groups"]
+    finding = findings_of(groups(planted=True))["groups"]
     assert "“quiet” is named by 100% of fisher and 0% of ngo" in finding.text
     assert finding.p < 0.01
-    none = said(groups(planted=False))["groups"]
+    none = findings_of(groups(planted=False))["groups"]
     assert none.kind == "null"
     # of 20 agents in two groups who name either with one half, it would take 1.02 at .05/(8 · 2)
     assert none.text.endswith("no difference, however large, would have been found four times in five.")

@@ -24,7 +24,7 @@ from enquete.state.asking import Language
 from tests.graphs.laddering.builders import METHOD, SETTINGS, graph
 
 
-def said(text: str, kind: str = "attribute", utterance: str = "u#1", elements: tuple[str, ...] = ()) -> SaidConcept:
+def says(text: str, kind: str = "attribute", utterance: str = "u#1", elements: tuple[str, ...] = ()) -> SaidConcept:
     return SaidConcept(
         text=text, type=kind, confidence=0.9, elements=elements, source=ConceptSource(utterance=utterance, quote=text)
     )
@@ -38,25 +38,25 @@ def linked(source: str, target: str, kind: str = "leads_to") -> Linked:
 
 
 def test_near_duplicates_merge_of_one_type_and_of_two_only_in_the_same_words() -> None:
-    first, _ = with_findings(KnowledgeGraph(), METHOD, [said("ruhigere Nächte im Winter", elements=("quota",))], [], 1)
+    first, _ = with_findings(KnowledgeGraph(), METHOD, [says("ruhigere Nächte im Winter", elements=("quota",))], [], 1)
     second, changes = with_findings(
-        first, METHOD, [said("ruhigere Nächte im Winters", utterance="u#2", elements=("price",))], [], 2
+        first, METHOD, [says("ruhigere Nächte im Winters", utterance="u#2", elements=("price",))], [], 2
     )
     (node,) = second.nodes.values()
     assert [source.utterance for source in node.sources] == ["u#1", "u#2"]
     assert node.elements == ("quota", "price")
     assert (node.turn, changes.merged, changes.new_nodes, changes.any_new) == (1, 1, 0, False)
-    known, _ = with_findings(KnowledgeGraph(), METHOD, [said("ruhigere Nächte im Winter")], [], 1)
-    other, changes = with_findings(known, METHOD, [said("ruhigere Nächte im Winters", "functional_consequence")], [], 2)
+    known, _ = with_findings(KnowledgeGraph(), METHOD, [says("ruhigere Nächte im Winter")], [], 1)
+    other, changes = with_findings(known, METHOD, [says("ruhigere Nächte im Winters", "functional_consequence")], [], 2)
     assert (len(other.nodes), changes.merged) == (2, 0)
-    same, changes = with_findings(known, METHOD, [said("Ruhigere Nächte, im Winter!", "functional_consequence")], [], 2)
+    same, changes = with_findings(known, METHOD, [says("Ruhigere Nächte, im Winter!", "functional_consequence")], [], 2)
     assert (len(same.nodes), changes.merged) == (1, 1)
 
 
 def test_links_bridge_turns_and_follow_a_merged_concept() -> None:
-    known, _ = with_findings(KnowledgeGraph(), METHOD, [said("feste Quoten für Kutter")], [], 1)
+    known, _ = with_findings(KnowledgeGraph(), METHOD, [says("feste Quoten für Kutter")], [], 1)
     grown, changes = with_findings(
-        known, METHOD, [said("feste Quoten für Kuttern"), said("planbare Tage", "functional_consequence")],
+        known, METHOD, [says("feste Quoten für Kuttern"), says("planbare Tage", "functional_consequence")],
         [linked("feste Quoten für Kuttern", "planbare Tage")], 2,
     )  # fmt: skip
     (edge,) = grown.edges.values()
@@ -65,7 +65,7 @@ def test_links_bridge_turns_and_follow_a_merged_concept() -> None:
 
 
 def test_what_the_methodology_forbids_is_counted_not_kept() -> None:
-    concepts = [said("a eins"), said("t eins", "terminal_value"), said("x", "nonsense"), said("…")]
+    concepts = [says("a eins"), says("t eins", "terminal_value"), says("x", "nonsense"), says("…")]
     links = [linked("a eins", "t eins"), linked("t eins", "a eins"), linked("a eins", "nobody"),
         linked("a eins", "a eins"),
              linked("a eins", "t eins", "causes")]  # fmt: skip
@@ -86,7 +86,7 @@ def test_no_concept_is_lost_and_none_is_there_twice(pairs: list[tuple[str, str]]
     known = KnowledgeGraph()
     utterances = set()
     for turn, (text, kind) in enumerate(pairs, start=1):
-        known, changes = with_findings(known, METHOD, [said(text, kind, f"u#{turn}")], [], turn)
+        known, changes = with_findings(known, METHOD, [says(text, kind, f"u#{turn}")], [], turn)
         if not changes.dropped:
             utterances.add(f"u#{turn}")
     assert {source.utterance for node in known.nodes.values() for source in node.sources} == utterances
@@ -142,7 +142,7 @@ def test_depth_score_is_a_chain_over_the_ladder_and_coverage_is_of_all_elements(
 
 def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
     jobs = LadderingSettings(methodology="jobs_to_be_done").method
-    known, _ = with_findings(KnowledgeGraph(), jobs, [said("Absatz", "job_statement"), said("Kälte", "pain_point")],
+    known, _ = with_findings(KnowledgeGraph(), jobs, [says("Absatz", "job_statement"), says("Kälte", "pain_point")],
                              [linked("Kälte", "Absatz", "conflicts_with")], 1)  # fmt: skip
     assert longest_chain(known, jobs, known.nodes) == 2
     assert jobs.rungs == len(jobs.node_types) == 10
@@ -193,11 +193,11 @@ def test_a_concept_that_nobody_said_is_left_out_and_counted(text: str, quote: st
 
 def test_a_retraction_marks_what_it_takes_back_and_is_no_link() -> None:
     first, _ = with_findings(
-        KnowledgeGraph(), METHOD, [said("feste Quoten für Kutter"), said("planbare Tage", "functional_consequence")],
+        KnowledgeGraph(), METHOD, [says("feste Quoten für Kutter"), says("planbare Tage", "functional_consequence")],
         [linked("feste Quoten für Kutter", "planbare Tage")], 1,
     )  # fmt: skip
     then, changes = with_findings(
-        first, METHOD, [said("freie Tage auf See")],
+        first, METHOD, [says("freie Tage auf See")],
         [linked("freie Tage auf See", "feste Quoten für Kutter", "revises")], 2,
     )  # fmt: skip
     assert (changes.new_nodes, changes.new_edges, changes.retracted) == (1, 0, 1)
@@ -219,7 +219,7 @@ def test_a_retraction_marks_what_it_takes_back_and_is_no_link() -> None:
     ],
 )
 def test_opposites_never_merge(one: str, other: str) -> None:
-    known, changes = with_findings(KnowledgeGraph(), METHOD, [said(one), said(other)], [], 1)
+    known, changes = with_findings(KnowledgeGraph(), METHOD, [says(one), says(other)], [], 1)
     assert (len(known.nodes), changes.merged) == (2, 0)
 
 

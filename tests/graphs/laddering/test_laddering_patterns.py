@@ -49,7 +49,7 @@ def pooled(interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
     return [PooledConcept(f"c{n}", text, kind, tuple(at)) for n, ((kind, text), at) in enumerate(ordered)]
 
 
-def found(methodology: str, interviews: Sequence[LadderingInterview]) -> dict[str, Any]:
+def tables_of(methodology: str, interviews: Sequence[LadderingInterview]) -> dict[str, Any]:
     """The pattern's tables, with the codes that they name."""
     method, codes = LadderingSettings(methodology=methodology).method, pooled(interviews)
     concepts = [{"concept": code.id, "label": code.label, "type": code.type, "agents": code.agents} for code in codes]
@@ -74,7 +74,7 @@ FORCES = [
 
 
 def test_forces_count_agents_and_weigh_each_agents_own() -> None:
-    tables = found("jobs_to_be_done", FORCES)
+    tables = tables_of("jobs_to_be_done", FORCES)
     assert [(force["agents"], force["codes"], label(tables, force["first"])) for force in tables["forces"]] == [
         (3, 2, "p"), (3, 3, "g"), (2, 1, "w"), (2, 1, "h"),
     ]  # fmt: skip
@@ -87,7 +87,7 @@ def test_forces_count_agents_and_weigh_each_agents_own() -> None:
         [5, 3, 1, 1, 4, 0.4]
     )
     assert (balance["direction"], balance["p"]) == ("towards", None)  # four are too few to be tested
-    (more,) = found(
+    (more,) = tables_of(
         "jobs_to_be_done", [replace(incident, unit=f"{incident.unit}{n}") for n in range(3) for incident in FORCES]
     )["balance"]
     assert more["p"] == pytest.approx(stats.binomtest(9, 12).pvalue)
@@ -107,7 +107,7 @@ JOURNEY = [
 def test_a_journey_is_told_stage_by_stage_with_the_feeling_of_each_step() -> None:
     """start before end with two of three agents who told both; desk belongs to start. Valence at the desk: a 1 (by way
     of the friction), b (2 + 4) / 2 = 3, so 2 on average of two agents."""
-    tables = found("customer_journey", JOURNEY)
+    tables = tables_of("customer_journey", JOURNEY)
     start, desk, end = tables["steps"]
     assert [label(tables, step["step"]) for step in (start, desk, end)] == ["start", "desk", "end"]
     assert (desk["n"], desk["mean"], desk["agents"]) == (2, 2.0, 2)
@@ -125,7 +125,7 @@ INCIDENTS = [
 
 
 def test_an_incident_has_its_own_chain_and_not_that_of_another() -> None:
-    tables = found("critical_incident", INCIDENTS)
+    tables = tables_of("critical_incident", INCIDENTS)
     assert [(part["told"], part["tellings"]) for part in tables["parts"]] == [(1, 3), (3, 3), (2, 3), (2, 3), (1, 3)]
     storm, fire = tables["incidents"][:5], tables["incidents"][5:]
     assert [part["agents"] for part in storm] == [1, 2, 2, 1, 1]
@@ -164,7 +164,7 @@ def test_each_has_a_finding_of_its_own_and_no_ladder(
 ) -> None:
     """Wilson's interval of 18 of 24: [.551, .880]; the sign test's p: 2·P(X ≤ 6) of 24 = .0227 (R binom.test)."""
     assert not LadderingSettings(methodology=methodology).method.climbs
-    tables = found(methodology, interviews)
+    tables = tables_of(methodology, interviews)
     facts = {"n": len(interviews), "n_total": len(interviews), "climbs": False, "by_rule": False}
     method = LadderingSettings(methodology=methodology).method
     facts |= pattern(interviews, pooled(interviews), method, "en").get("whole", {})

@@ -41,7 +41,7 @@ from enquete.state.errors import InstrumentError
 from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.builders import METHOD, graph, past, view
 from tests.graphs.laddering.memory_context import MemoryContext, interviewed, person, saying
-from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, line_of, own
+from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, edited, line_of
 
 
 def method(name: str) -> Any:
@@ -288,7 +288,7 @@ def test_aliases_are_whole_words_with_their_endings_of_the_runs_language(
     ],
 )  # fmt: skip
 def test_aliases_that_begin_alike_are_refused_where_they_stand(tmp_path: Path, old: str, new: str, told: str) -> None:
-    path = own(tmp_path, "concepts", "oat_drink", (old, new))
+    path = edited(tmp_path, "concepts", "oat_drink", (old, new))
     message = complaint(path, Concept)
     assert told in message
     assert f"own.yaml:{line_of(path, new)}:" in message
@@ -307,7 +307,7 @@ def test_an_element_is_followed_in_the_runs_language_alone() -> None:
 
 
 def test_a_file_in_one_language_is_refused_in_the_other(tmp_path: Path) -> None:
-    path = own(tmp_path, "methodologies", "means_end_chain", ("languages: [de, en]", "languages: [de]"))
+    path = edited(tmp_path, "methodologies", "means_end_chain", ("languages: [de, en]", "languages: [de]"))
     given = {"methodology": str(path)}
     LadderingSettings.model_validate(given, context={"language": "de"})
     with pytest.raises(
@@ -315,7 +315,7 @@ def test_a_file_in_one_language_is_refused_in_the_other(tmp_path: Path) -> None:
     ):
         LadderingSettings.model_validate(given, context={"language": "en"})
     topic = "topic: {de: Haferdrink im Alltag"
-    half = own(
+    half = edited(
         tmp_path, "concepts", "oat_drink", ("languages: [de, en]\n", ""),
         (f"{topic}, en: Oat drink in daily life}}", f"{topic}}}"),
     )  # fmt: skip

@@ -80,14 +80,14 @@ def undisturbed(whole: MemoryContext) -> LadderingInterview:
 
 async def _updates(memory_context: MemoryContext) -> list[tuple[str, dict[str, Any]]]:
     unit = memory_context.participants()[0].id
-    interview, found = (
+    interview, updates = (
         LadderingInterview(unit, question="Worauf kommt es Ihnen an?"), list[tuple[str, dict[str, Any]]]())  # fmt: skip
     context = TurnContext(memory_context, INSTRUMENT, SETTINGS)
     while not interview.stop:
         async for step in turn_graph.astream({"interview": interview}, context=context, stream_mode="updates"):
-            found += step.items()
-        interview = found[-1][1]["result"]
-    return found
+            updates += step.items()
+        interview = updates[-1][1]["result"]
+    return updates
 
 
 def test_nodes_write_channels_of_their_types_and_nothing_else(undisturbed: LadderingInterview) -> None:

@@ -65,7 +65,7 @@ def ended(table: Table) -> tuple[int, str]:
 # --- rounds -----------------------------------------------------------------------------------------------------------
 
 
-def said(turn: int, round: int, who: str, position: str, **more: object) -> RoundtableTurn:
+def turn_of(turn: int, round: int, who: str, position: str, **more: object) -> RoundtableTurn:
     return RoundtableTurn.model_validate(
         {"turn": turn, "round": round, "participant": who, "status": "ok", "response": Response(position=position),
             **more}
@@ -75,11 +75,11 @@ def said(turn: int, round: int, who: str, position: str, **more: object) -> Roun
 def test_rounds_are_public_and_the_exit_is_that_of_the_last_complete_round() -> None:
     talk = Discussion("group_01", participants=("a", "b"), mode="collaborative")
     for turn in (
-        said(1, 0, "a", "before", private=True),
-        said(2, 0, "b", "before too", private=True),
-        said(3, 1, "a", "one"),
-        said(4, 1, "b", "one too", weighed=Weighed(should_exit=False, reason="open")),
-        said(5, 2, "a", "two"),
+        turn_of(1, 0, "a", "before", private=True),
+        turn_of(2, 0, "b", "before too", private=True),
+        turn_of(3, 1, "a", "one"),
+        turn_of(4, 1, "b", "one too", weighed=Weighed(should_exit=False, reason="open")),
+        turn_of(5, 2, "a", "two"),
     ):
         talk = talk.after(turn)
     assert [{who: heard.position for who, heard in held.items()} for held in talk.rounds()] == [

@@ -18,7 +18,7 @@ from enquete.respondents.rule_coder import CodedThemes, Theme
 LEVY, NO_LEVY = "Introduce the carbon levy quickly", "Never introduce the carbon levy quickly"
 
 
-def said(position: str, confidence: float = 0.9, stance: Stance = "", points: Sequence[str] = ()) -> Response:
+def says(position: str, confidence: float = 0.9, stance: Stance = "", points: Sequence[str] = ()) -> Response:
     return Response(position=position, confidence=confidence, stance=stance, key_points=tuple(points))
 
 
@@ -67,7 +67,7 @@ OPEN, SUSPICIOUS, PLAYED = (load_mode(name) for name in ("adversarial", "collabo
 def voted(*stances: Stance, confidence: float = 0.7, words: str = "") -> dict[str, Response]:
     """Everybody in words of their own, that nobody shares, unless they are given."""
     said_by = zip(LETTERS, stances, strict=False)
-    return {who: said(words or f"{who}one {who}two {who}three", confidence, stance) for who, stance in said_by}
+    return {who: says(words or f"{who}one {who}two {who}three", confidence, stance) for who, stance in said_by}
 
 
 LETTERS = "abcdefgh"
@@ -108,7 +108,7 @@ def test_equal_confidence_adds_nothing_and_words_do_not_outvote_stances() -> Non
 
 
 def test_groupthink_is_checked_before_anybody_goes_on() -> None:
-    one_mind = held({who: said(LEVY, stance="yes") for who in "abc"})  # all sure, on one side, in the same words
+    one_mind = held({who: says(LEVY, stance="yes") for who in "abc"})  # all sure, on one side, in the same words
     warned, trusted = (four_layers(one_mind, "en", mode) for mode in (SUSPICIOUS, OPEN))
     assert (warned.decision.consensus_level, warned.decision.action) == ("high", "verify")
     assert "sure of itself" in warned.evidence.groupthink_warning
@@ -118,8 +118,8 @@ def test_groupthink_is_checked_before_anybody_goes_on() -> None:
 def test_words_alone_never_say_proceed() -> None:
     """ "Kept" and "abolished" share two of four words, ½ ≥ .35, and words cannot tell that they are opposites."""
     kept, abolished = "The carbon levy should be kept", "The carbon levy should be abolished"
-    opposites = held({"a": said(kept), "b": said(abolished), "c": said(kept)})
-    same = held({who: said(LEVY, 0.6) for who in "abc"})
+    opposites = held({"a": says(kept), "b": says(abolished), "c": says(kept)})
+    same = held({who: says(LEVY, 0.6) for who in "abc"})
     for talk in (opposites, same):
         layers = four_layers(talk, "en", OPEN)
         assert (layers.decision.basis, layers.decision.consensus_level, layers.decision.action) == (
@@ -131,7 +131,7 @@ def test_words_alone_never_say_proceed() -> None:
 def read_by_a_model(
     agreement: float, camps: Mapping[str, int], conflicts: Sequence[str] = (), groupthink: bool = False
 ) -> Discussion:
-    talk = held({who: said(f"{LEVY} {who}", 0.7) for who in "abc"})
+    talk = held({who: says(f"{LEVY} {who}", 0.7) for who in "abc"})
     reading = {
         "agreement": agreement, "camp_of": camps, "conflicts": list(conflicts), "groupthink": groupthink, "by": "judge",
     }  # fmt: skip
@@ -175,7 +175,7 @@ def test_the_summary_names_what_was_decided() -> None:
 
     assert told("yes", "yes", "no") == "2 von 3 sagen „ja“: aone atwo athree"
     assert told("yes", "no") == "Keine Seite ist die größte: die größten haben je 1 von 2."
-    layers = four_layers(held({who: said(LEVY) for who in "abc"}, exit="consensus"), "en", OPEN)
+    layers = four_layers(held({who: says(LEVY) for who in "abc"}, exit="consensus"), "en", OPEN)
     assert layers.evidence.consensus_summary == f"3 of 3 take this position: {LEVY}"
     assert (layers.metadata.exit_reason, layers.metadata.rounds) == ("consensus", 1)
     assert [response.number for response in layers.agent_responses] == [1, 2, 3]
@@ -183,8 +183,8 @@ def test_the_summary_names_what_was_decided() -> None:
 
 def test_opponents_are_told_of_by_number_and_in_the_language() -> None:
     talk = held(
-        {"a": said(LEVY, 0.5, "yes"), "b": said(NO_LEVY, 0.5, "no")},
-        {"a": said(LEVY, 0.7, "yes"), "b": said(NO_LEVY, 0.3, "no")},
+        {"a": says(LEVY, 0.5, "yes"), "b": says(NO_LEVY, 0.5, "no")},
+        {"a": says(LEVY, 0.7, "yes"), "b": says(NO_LEVY, 0.3, "no")},
     )
     layers = four_layers(talk, "de", OPEN)
     assert layers.decision.action == "verify"  # one against one, mean confidence .5
@@ -193,14 +193,14 @@ def test_opponents_are_told_of_by_number_and_in_the_language() -> None:
 
 
 def test_undecided_contradict_nobody_and_other_subjects_are_no_conflict() -> None:
-    assert conflicts({"a": said(LEVY, stance="yes"), "b": said(NO_LEVY, stance="neutral")}) == []
-    assert conflicts({"a": said(LEVY), "b": said("Never close schools")}) == []  # denies, but something else
-    assert conflicts({"a": said(LEVY), "b": said(NO_LEVY)}) == [(("a",), ("b",))]
+    assert conflicts({"a": says(LEVY, stance="yes"), "b": says(NO_LEVY, stance="neutral")}) == []
+    assert conflicts({"a": says(LEVY), "b": says("Never close schools")}) == []  # denies, but something else
+    assert conflicts({"a": says(LEVY), "b": says(NO_LEVY)}) == [(("a",), ("b",))]
 
 
 def test_hints_name_what_a_caller_should_look_at() -> None:
-    broken = said(LEVY).model_copy(update={"violations": (Violation(check="stance", expected="no", actual="yes"),)})
-    layers = four_layers(held({"a": broken, "b": said("")}), "en", OPEN)
+    broken = says(LEVY).model_copy(update={"violations": (Violation(check="stance", expected="no", actual="yes"),)})
+    layers = four_layers(held({"a": broken, "b": says("")}), "en", OPEN)
     assert len(layers.metadata.verification_hints) == 5  # silent, violations, uncited, words, sure
     assert four_layers(Discussion("group_01"), "en", OPEN).evidence.consensus_summary == "Nobody took a position."
 
@@ -212,7 +212,7 @@ def coded(*voices: str) -> CodedThemes:
     return CodedThemes(themes=[Theme(id="x1", label="Rebates", description="", statements=list(voices))], uncoded=[])
 
 
-YES, NO = said(LEVY, stance="yes"), said(NO_LEVY, stance="no")
+YES, NO = says(LEVY, stance="yes"), says(NO_LEVY, stance="no")
 TALK = held(
     {"a": YES.model_copy(update={"key_points": ("rebates", "jobs")}),
         "b": NO.model_copy(update={"key_points": ("costs",)}),

@@ -31,7 +31,7 @@ NO_LEVY = "Never introduce the carbon levy quickly across every county"
 SCHOOLS = "Better schools matter most"
 
 
-def said(position: str, confidence: float | None = 0.5, stance: Stance = "", reasoning: str = "") -> Response:
+def says(position: str, confidence: float | None = 0.5, stance: Stance = "", reasoning: str = "") -> Response:
     return Response(position=position, confidence=confidence, stance=stance, reasoning=reasoning)
 
 
@@ -39,11 +39,11 @@ def said(position: str, confidence: float | None = 0.5, stance: Stance = "", rea
 
 
 def test_opposites_share_their_words_and_are_no_cluster_and_stances_decide() -> None:
-    group = {"a": said(LEVY), "b": said(NO_LEVY), "c": said(LEVY)}
+    group = {"a": says(LEVY), "b": says(NO_LEVY), "c": says(LEVY)}
     assert clusters(group) == [("a", "c"), ("b",)]
     assert likeness(group["a"], group["b"]) == 0
-    assert clusters({"a": said(LEVY, stance="yes"), "b": said(LEVY, stance="no")}) == [("a",), ("b",)]
-    assert clusters({"a": said(LEVY, stance="yes"), "b": said(NO_LEVY, stance="yes")}) == [("a", "b")]
+    assert clusters({"a": says(LEVY, stance="yes"), "b": says(LEVY, stance="no")}) == [("a",), ("b",)]
+    assert clusters({"a": says(LEVY, stance="yes"), "b": says(NO_LEVY, stance="yes")}) == [("a", "b")]
 
 
 @pytest.mark.parametrize(
@@ -59,18 +59,18 @@ def test_opposites_share_their_words_and_are_no_cluster_and_stances_decide() -> 
     ],
 )
 def test_one_word_is_no_position(one: str, other: str, alike: bool) -> None:
-    assert (len(clusters({"a": said(one), "b": said(other)})) == 1) == alike
-    assert should_exit([{"a": said(one), "b": said(other)}]).reason == ("consensus" if alike else "")
+    assert (len(clusters({"a": says(one), "b": says(other)})) == 1) == alike
+    assert should_exit([{"a": says(one), "b": says(other)}]).reason == ("consensus" if alike else "")
 
 
 def test_agreement_by_hand() -> None:
     """.7 · 2/3 + .3 · (1 − 0) = .7667."""
-    assert agreement({"a": said(LEVY), "b": said(LEVY), "c": said(NO_LEVY)}) == pytest.approx(0.7 * 2 / 3 + 0.3)
+    assert agreement({"a": says(LEVY), "b": says(LEVY), "c": says(NO_LEVY)}) == pytest.approx(0.7 * 2 / 3 + 0.3)
     # Confidences 0 and 1: variance .25, so .7 · 0 + .3 · 0.
-    assert agreement({"a": said(LEVY, 0.0), "b": said(SCHOOLS, 1.0)}) == 0
-    assert agreement({"a": said(LEVY, 0.5), "b": said(SCHOOLS, 0.5)}) == pytest.approx(0.3)
-    assert agreement({"a": said(LEVY, None), "b": said(LEVY, None)}) == 1
-    assert agreement({"a": said(LEVY), "b": said("")}) is None
+    assert agreement({"a": says(LEVY, 0.0), "b": says(SCHOOLS, 1.0)}) == 0
+    assert agreement({"a": says(LEVY, 0.5), "b": says(SCHOOLS, 0.5)}) == pytest.approx(0.3)
+    assert agreement({"a": says(LEVY, None), "b": says(LEVY, None)}) == 1
+    assert agreement({"a": says(LEVY), "b": says("")}) is None
 
 
 WORDS = ["carbon", "levy", "schools", "county", "harbour", "never", "against", "tariff"]
@@ -103,17 +103,17 @@ def test_likeness_is_symmetric_and_a_share(one: Response, other: Response) -> No
 
 
 def test_groupthink_has_three_signs() -> None:
-    group = {name: said(LEVY, 0.9) for name in "abc"}
+    group = {name: says(LEVY, 0.9) for name in "abc"}
     signs = groupthink(group)
     assert signs.detected
     assert signs.indicators == ("all_sure", "one_side", "same_words")
     assert signs.recommendation == "evidence"  # certainty is one of the signs, and weak evidence
-    signs = groupthink({name: said(LEVY, 0.4) for name in "abc"})
+    signs = groupthink({name: says(LEVY, 0.4) for name in "abc"})
     assert signs.indicators == ("one_side", "same_words")
     assert signs.recommendation == "opposition"
     # One sign of three: all sure. Their words are the same but for "never", which the measure of words counts as
     # none.
-    signs = groupthink({"a": said(LEVY, 0.95, "yes"), "b": said(SCHOOLS, 0.95, "no")})
+    signs = groupthink({"a": says(LEVY, 0.95, "yes"), "b": says(SCHOOLS, 0.95, "no")})
     assert signs.indicators == ("all_sure",)
     assert not signs.detected
 
@@ -124,7 +124,7 @@ def test_groupthink_has_three_signs() -> None:
 def test_two_confident_opponents_are_not_ended_by_confidence() -> None:
     """Agreement .7 · 0 + .3 · 1 = .3, below .7, though both are sure; unmoved, they end by convergence after round
     3."""
-    opponents = {"a": said(LEVY, 0.95, "yes"), "b": said(NO_LEVY, 0.95, "no")}
+    opponents = {"a": says(LEVY, 0.95, "yes"), "b": says(NO_LEVY, 0.95, "no")}
     assert should_exit([opponents]).reason == ""
     assert should_exit([opponents] * 2).reason == ""
     assert should_exit([opponents] * 3, Limits(most_rounds=6)).reason == "convergence"
@@ -132,15 +132,15 @@ def test_two_confident_opponents_are_not_ended_by_confidence() -> None:
 
 def test_stances_that_were_assigned_end_nothing_before_the_last_round() -> None:
     """They agree and stay because they were told to."""
-    agreed = [{"a": said(LEVY, 0.95, "yes"), "b": said(LEVY, 0.95, "yes")}] * 3
+    agreed = [{"a": says(LEVY, 0.95, "yes"), "b": says(LEVY, 0.95, "yes")}] * 3
     assert [should_exit(agreed[:n], assigned=True).reason for n in (1, 2, 3)] == ["", "", "max_rounds"]
 
 
 def test_a_converging_group_ends_in_the_round_in_which_all_have_stayed_twice() -> None:
     """b moves in round 2 and stays in 3 and 4: two rounds without a move are complete after round 4. Two of three agree
     throughout (.7 · 2/3 + .3 = .77), so it is not consensus."""
-    first = {"a": said(LEVY), "b": said(SCHOOLS), "c": said(NO_LEVY)}
-    then = {**first, "b": said(LEVY)}
+    first = {"a": says(LEVY), "b": says(SCHOOLS), "c": says(NO_LEVY)}
+    then = {**first, "b": says(LEVY)}
     limits = Limits(most_rounds=6)
     assert [should_exit([first, then, then, then][:n], limits).reason for n in range(1, 5)] == [
         "", "", "", "convergence",
@@ -148,19 +148,19 @@ def test_a_converging_group_ends_in_the_round_in_which_all_have_stayed_twice() -
 
 
 def test_consensus_comes_first_and_confidence_needs_agreement() -> None:
-    assert should_exit([{"a": said(LEVY, 0.9), "b": said(LEVY, 0.9)}]).reason == "consensus"
-    sure = {"a": said(LEVY, 0.9), "b": said(LEVY, 0.9), "c": said(SCHOOLS, 0.9)}  # .7 · 2/3 + .3 = .77
+    assert should_exit([{"a": says(LEVY, 0.9), "b": says(LEVY, 0.9)}]).reason == "consensus"
+    sure = {"a": says(LEVY, 0.9), "b": says(LEVY, 0.9), "c": says(SCHOOLS, 0.9)}  # .7 · 2/3 + .3 = .77
     assert should_exit([sure]).reason == "confidence"
-    assert should_exit([{**sure, "c": said(SCHOOLS, 0.8)}]).reason == ""
-    assert should_exit([{**sure, "c": said(SCHOOLS, None)}]).reason == ""
+    assert should_exit([{**sure, "c": says(SCHOOLS, 0.8)}]).reason == ""
+    assert should_exit([{**sure, "c": says(SCHOOLS, None)}]).reason == ""
 
 
 def test_the_last_round_ends_it_and_the_least_number_holds_it() -> None:
     apart = [
-        {"a": said(LEVY), "b": said(SCHOOLS)}, {"a": said(SCHOOLS), "b": said(LEVY)},
-        {"a": said(LEVY), "b": said(SCHOOLS)}]  # fmt: skip
+        {"a": says(LEVY), "b": says(SCHOOLS)}, {"a": says(SCHOOLS), "b": says(LEVY)},
+        {"a": says(LEVY), "b": says(SCHOOLS)}]  # fmt: skip
     assert should_exit(apart).reason == "max_rounds"
-    agreed = [{"a": said(LEVY), "b": said(LEVY)}]
+    agreed = [{"a": says(LEVY), "b": says(LEVY)}]
     assert should_exit(agreed, Limits(least_rounds=2)).should_exit is False
     assert should_exit(agreed * 2, Limits(least_rounds=2)).reason == "consensus"
 
@@ -178,11 +178,11 @@ def test_a_share_of_a_panel_may_do() -> None:
 
 def test_who_moved_toward_whom_on_what_and_equally_near_ones_share_a_move() -> None:
     before = {
-        "a": said(LEVY, 0.9, "yes"), "b": said("Leave prices alone", 0.8, "no"), "c": said(SCHOOLS, 0.5, "neutral"),
+        "a": says(LEVY, 0.9, "yes"), "b": says("Leave prices alone", 0.8, "no"), "c": says(SCHOOLS, 0.5, "neutral"),
     }  # fmt: skip
     after = {
-        "a": said(LEVY, 0.95, "yes"), "b": said("Introduce the levy", 0.6, "yes", "Rebates protect poorer households"),
-        "c": said(SCHOOLS, 0.5, "neutral")}  # fmt: skip
+        "a": says(LEVY, 0.95, "yes"), "b": says("Introduce the levy", 0.6, "yes", "Rebates protect poorer households"),
+        "c": says(SCHOOLS, 0.5, "neutral")}  # fmt: skip
     arguments = [
         Theme(id="x1", label="Rebates protect", description="households with little money", statements=["a|g#1.1"]),
         Theme(
@@ -194,8 +194,8 @@ def test_who_moved_toward_whom_on_what_and_equally_near_ones_share_a_move() -> N
     assert (moved["b"].toward, moved["b"].argument) == (("a",), "x1")
     assert moved["b"].surer == pytest.approx(-0.2)
     assert persuasion(moved.values()) == {("b", "a"): 1.0}
-    before = {"a": said(LEVY), "b": said(LEVY), "c": said(SCHOOLS)}
-    moved = moves(before, {**before, "c": said(LEVY)})
+    before = {"a": says(LEVY), "b": says(LEVY), "c": says(SCHOOLS)}
+    moved = moves(before, {**before, "c": says(LEVY)})
     assert persuasion(moved) == {("c", "a"): 0.5, ("c", "b"): 0.5}
 
 
@@ -203,7 +203,7 @@ def test_who_moved_toward_whom_on_what_and_equally_near_ones_share_a_move() -> N
 
 
 def test_a_models_reading_is_used_where_it_counts_everybody() -> None:
-    data = RoundSaid(topic="levy", said={"1": said(LEVY), "2": said(NO_LEVY)})
+    data = RoundSaid(topic="levy", said={"1": says(LEVY), "2": says(NO_LEVY)})
     used = ANALYST.check(data, Analysed(agreement=0.2, camp_of={"1": 1, "2": 2}, conflicts=list("abcd")))
     assert used.conflicts == ["a", "b", "c"]
     assert ANALYST.check(data, Analysed(agreement=0.2, camp_of={"1": 1})) is None
