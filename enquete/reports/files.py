@@ -592,7 +592,7 @@ def markdown(book: dict[str, Any], language: Language) -> str:
         items.setdefault(entry["methodology"], []).append(entry)
     return render(
         "enquete.reports:codebook.md.j2", language, **book, methodologies=items, kinds=KINDS,
-        said=lambda texts: texts.get(language) or next(iter(texts.values()), {}),
+        in_language=lambda texts: texts.get(language) or next(iter(texts.values()), {}),
     )  # fmt: skip
 
 

@@ -208,7 +208,7 @@ def preference_section(comparison: RespondentComparison | None, titles: Mapping[
     if comparison is None:
         return ""
     return render(
-        "enquete.reports:preference.md.j2", language, found=comparison, titles=titles,
+        "enquete.reports:preference.md.j2", language, comparison=comparison, titles=titles,
         rubric=RUBRICS[comparison.rubric], verdict=CRITIC_VERDICTS[comparison.bias.verdict],
         conclusion=conclusion(comparison, language), kinds={name: kind.label for name, kind in KINDS.items()},
     ).strip()  # fmt: skip

@@ -573,8 +573,8 @@ def answer(run: OpenRun, request: Request, language: str) -> Facts:
     question = _question(run, key, entry.wording, language)
     alike = Where({"methodology": (key.methodology,), "item_id": (key.item,)})
     return {
-        "current": "answers", "one": entry, "question": question, "key": key, "asked": sent, "statuses": STATUS_WORDS,
-        "marked": lambda text: marked(text, [key.item]), "same_item": run.answers(alike),
+        "current": "answers", "answer": entry, "question": question, "key": key, "asked": sent,
+        "statuses": STATUS_WORDS, "marked": lambda text: marked(text, [key.item]), "same_item": run.answers(alike),
     }  # fmt: skip
 
 
@@ -598,7 +598,7 @@ def agents(run: OpenRun, request: Request, language: str) -> Facts:
     pages = pages_of(len(chosen), PEOPLE_PER_PAGE)
     page = min(page_of(request), pages)
     return {
-        "current": "agents", "found": chosen[(page - 1) * PEOPLE_PER_PAGE : page * PEOPLE_PER_PAGE],
+        "current": "agents", "agents": chosen[(page - 1) * PEOPLE_PER_PAGE : page * PEOPLE_PER_PAGE],
         "total": len(chosen), "counts": counts, "page": page, "pages": pages, "words": words, "kind": kind,
         "kinds": sorted({(who.kind, run.type_name(who.kind)) for who in everybody}, key=lambda pair: pair[1]),
         "here": run.at("agents"),
@@ -624,7 +624,7 @@ def agent(run: OpenRun, request: Request, language: str) -> Facts:
             transcripts.setdefault(name, []).append((phase, transcript, drawn))
     return {
         "current": "agents", "who": who, "digests": digests, "answers": by_methodology, "transcripts": transcripts,
-        "found": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
+        "columns": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
         "statuses": STATUS_WORDS, "csv": f"{run.at('answers.csv')}?{where.query(status=ANY)}",
     }  # fmt: skip
 
@@ -640,7 +640,7 @@ def compare(run: OpenRun, request: Request, language: str) -> Facts:
     others = [summary for summary in run.cache.sandbox.runs(run.sim_id) if summary.run_id != run.run.run_id]
     named, page = request.query_params.get("with", ""), page_of(request)
     facts: dict[str, Any] = {
-        "current": "compare", "others": others[::-1], "named": named, "here": run.at("compare"), "found": None,
+        "current": "compare", "others": others[::-1], "named": named, "here": run.at("compare"), "difference": None,
     }  # fmt: skip
     if not named:
         return facts
@@ -659,7 +659,7 @@ def compare(run: OpenRun, request: Request, language: str) -> Facts:
         }
         for row in rows
     ]  # fmt: skip
-    return {**facts, "found": difference, "other": other, "changed": changed, "page": page, "pages": pages}
+    return {**facts, "difference": difference, "other": other, "changed": changed, "page": page, "pages": pages}
 
 
 def _said(run: OpenRun, row: Mapping[str, Any], which: str, language: str) -> str:
