@@ -292,7 +292,7 @@ class Material:
     def labels(self, theme: DiscourseTheme) -> Mapping[Spoken, str]:
         return theme.labels or {self.language: theme.label}
 
-    def said(self, statement: PostStatement) -> Mapping[Spoken, str]:
+    def in_languages(self, statement: PostStatement) -> Mapping[Spoken, str]:
         """Word for word, and translated where it is."""
         return {self.language: statement.text} | ({OTHER[self.language]: statement.other} if statement.other else {})
 

@@ -48,7 +48,7 @@ def test_an_address_chooses_and_a_mark_stands_for_more_people_than_it_holds() ->
     )
     assert where.chosen == {"methodology": ("m",), "item_id": ("a", "b,c")}
     assert where.query(page=2) == "methodology=m&item_id=a&item_id=b%2Cc&q=x&page=2"
-    assert (where.one("methodology"), where.one("item_id")) == ("m", "")
+    assert (where.only("methodology"), where.only("item_id")) == ("m", "")
     where = Where.of([("mark", "12"), ("status", "any")], {"12": "m?participant=p1%2Cp2"})
     assert table("a", "b", "c").places(Where(behind={"participant": ("p1", "p2")})).tolist() == [1, 2]
     assert where.behind == {"methodology": ("m",), "participant": ("p1", "p2")}

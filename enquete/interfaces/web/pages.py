@@ -415,7 +415,7 @@ class ConceptMap:
     rows: Sequence[tuple[str, int]]
     boxes: Sequence[Box]
     arrows: Sequence[Arrow]
-    said: Sequence[str]
+    sentences: Sequence[str]
 
 
 def drawn(graph: Mapping[str, Any], turn: int) -> ConceptMap:

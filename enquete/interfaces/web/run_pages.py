@@ -306,7 +306,7 @@ def given(row: Mapping[str, Any], wording: ItemWording, language: str) -> str:
 
 def choices(run: OpenRun, where: Where) -> dict[str, list[FilterOption]]:
     """What can be chosen by, each with what is chosen."""
-    methodology = where.one("methodology")
+    methodology = where.only("methodology")
     items = [wording for wording in run.wordings.values() if not methodology or wording.methodology == methodology]
     texts = {
         "methodology": list(run.titles.items()),
@@ -318,7 +318,7 @@ def choices(run: OpenRun, where: Where) -> dict[str, list[FilterOption]]:
     }  # fmt: skip
     return {
         name: [
-            FilterOption(value, text, where.arm == value if name == "arm" else where.one(name) == value)
+            FilterOption(value, text, where.arm == value if name == "arm" else where.only(name) == value)
             for value, text in entries
             if value
         ]
@@ -330,7 +330,7 @@ def further(run: OpenRun, where: Where) -> list[tuple[str, str]]:
     """What else an address chooses by, which no list has: name and value, to be said and taken away."""
     told = []
     for name, values in where.all_chosen.items():
-        single = where.one(name)
+        single = where.only(name)
         if name == "participant":
             told.append((name, _names(run, values)))
         elif name in ("round", "turn", "value", "chosen", "session") or (name == "item_id" and not single):
