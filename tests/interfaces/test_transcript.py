@@ -75,8 +75,8 @@ def quoted(word: str) -> str:
 class Echoed(io.StringIO):
     """What is typed is seen on the screen, too."""
 
-    def __init__(self, message: str):
-        super().__init__(message)
+    def __init__(self, typed: str):
+        super().__init__(typed)
         self.screen = io.StringIO()
 
     def readline(self, size: int | None = -1, /) -> str:

@@ -408,7 +408,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class ConceptMap:
-    """Kinds of concepts in rows, the last of them on top. said: the same in words, a line a link."""
+    """Kinds of concepts in rows, the last of them on top. sentences: the same in words, a line a link."""
 
     width: int
     height: int
