@@ -64,11 +64,11 @@ def own_words(folder: Path) -> dict[int, list[str]]:
         "SELECT user_id, COALESCE(quote_content, content) FROM post WHERE quote_content IS NOT NULL"
         " OR original_post_id IS NULL UNION ALL SELECT user_id, content FROM comment"
     )
-    found: dict[int, list[str]] = {}
+    posts: dict[int, list[str]] = {}
     for platform in PLATFORMS:
         for who, text in rows(folder, platform, query):
-            found.setdefault(who, []).append(text)
-    return found
+            posts.setdefault(who, []).append(text)
+    return posts
 
 
 def test_fifty_different_people_and_as_many_rounds_on_both_platforms(population: Population) -> None:
@@ -184,15 +184,15 @@ ORIGINAL = "original_post_id IS NULL OR quote_content IS NOT NULL"
 @pytest.mark.parametrize("limit", [2000, 600])
 def test_digests_hold_their_own_words_first(folder: Path, population: Population, limit: int) -> None:
     """At least 60% of the limit are the agent's own words, or all of them where there are fewer."""
-    found = digests(population, limit=limit)
-    assert (found.issues, set(found.exposure.values())) == ((), {True})
+    digest = digests(population, limit=limit)
+    assert (digest.issues, set(digest.exposure.values())) == ((), {True})
     wrote = own_words(folder)
     for person in population.participants:
-        text = found.texts[person.id]
+        text = digest.texts[person.id]
         assert text
         assert len(text) <= limit
-        said = sum(map(len, {one_line(words) for words in wrote.get(person.agent_id or 0, [])}))
-        assert own_characters(text) >= min(said, 0.6 * limit) or person.name in LURKERS, person.name
+        written = sum(map(len, {one_line(words) for words in wrote.get(person.agent_id or 0, [])}))
+        assert own_characters(text) >= min(written, 0.6 * limit) or person.name in LURKERS, person.name
         if limit == 2000:
             assert tell(HEADINGS["shown"], "de") in text, person.name
 
@@ -203,8 +203,8 @@ def own_characters(digest: str) -> int:
     if heading != tell(HEADINGS["own"], "de"):
         return 0
     others = [number for number, line in enumerate(lines) if not line.startswith("- ")]
-    own = lines[: min(others, default=len(lines))]
-    return sum(len(line.split("] ", 1)[1].split(" (zu: ")[0]) for line in own)
+    first_lines = lines[: min(others, default=len(lines))]
+    return sum(len(line.split("] ", 1)[1].split(" (zu: ")[0]) for line in first_lines)
 
 
 def test_slips_in_the_sources_are_named() -> None:

@@ -28,10 +28,10 @@ FACT = re.compile(r"{(\w*)[^}]*}")
 
 def extracted() -> Catalog:
     """Every marked text of code and templates, in the order of files."""
-    found = Catalog()
+    catalogue = Catalog()
     for name, line, text, _, context in extract_from_dir(ROOT, METHODS, {"**.j2": JINJA}, KEYWORDS):
-        found.add(text, context=context, locations=[(f"enquete/{name}", line)])
-    return found
+        catalogue.add(text, context=context, locations=[(f"enquete/{name}", line)])
+    return catalogue
 
 
 def stored(language: str) -> Catalog:
@@ -65,11 +65,11 @@ HEADER = (
 
 @pytest.mark.parametrize("language", [each for each in languages() if each != SOURCE])
 def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
-    said = {(message.context, message.id) for message in extracted() if message.id}
+    messages = {(message.context, message.id) for message in extracted() if message.id}
     have = {(message.context, message.id) for message in stored(language) if message.id}
     empty = [str(m.id)[:60] for m in stored(language) if m.id and (not m.string or "" in tuple(m.string) or m.fuzzy)]
-    assert not said - have, "not in the catalogue; run `make words` and translate"
-    assert not have - said, "no longer said; run `make words`"
+    assert not messages - have, "not in the catalogue; run `make words` and translate"
+    assert not have - messages, "no longer said; run `make words`"
     assert not empty, "not translated"
 
 
@@ -78,8 +78,8 @@ def test_a_translation_fills_in_the_same_facts(language: str) -> None:
     for message in stored(language):
         if message.id:
             pairs = zip(_forms(message.id), _forms(message.string), strict=False)
-            for said, translated in pairs:
-                assert set(FACT.findall(said)) == set(FACT.findall(translated)), said
+            for text, translated in pairs:
+                assert set(FACT.findall(text)) == set(FACT.findall(translated)), text
 
 
 def _forms(text: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:

@@ -61,8 +61,8 @@ def folder_of(path: Path, reddit: list[dict[str, object]], twitter: list[list[ob
 
 
 def reader(number: int, name: str, uuid: str = "") -> dict[str, object]:
-    own = {"source_entity_uuid": uuid} if uuid else {}
-    return {"user_id": number, "user_name": f"u{number}", "name": name, "persona": "p", "profession": "fisher", **own}
+    ids = {"source_entity_uuid": uuid} if uuid else {}
+    return {"user_id": number, "user_name": f"u{number}", "name": name, "persona": "p", "profession": "fisher", **ids}
 
 
 def test_profiles_that_carry_uuids_name_their_agents(tmp_path: Path) -> None:
@@ -72,25 +72,25 @@ def test_profiles_that_carry_uuids_name_their_agents(tmp_path: Path) -> None:
     assert [(who.name, who.agent_id) for who in mixed.participants] == [("Fischer Müller", 0), ("Ines", 1), ("Amt", 2)]
     assert [who.id for who in mixed.participants[:2]] == ["agent:uuid-zero", "agent:uuid-one"]
     assert mixed.participants[2].id.startswith("agent:name:amt-")
-    (warning,) = (one.message for one in mixed.issues if one.severity == "warning")
+    (warning,) = (issue.message for issue in mixed.issues if issue.severity == "warning")
     assert "1 of 3 agents have no entity uuid" in warning
     columns = [[0, "A0", "u0", "char", "desc", "uuid-zero"], [1, "A1", "u1", "char", "desc", ""]]
     told = load_population(folder_of(tmp_path / "twitter", [], columns))
     assert told.participants[0].id == "agent:uuid-zero"
     assert told.participants[1].id.startswith("agent:name:a1-")
     whole = load_population(folder_of(tmp_path / "whole", rows[:2], []))
-    assert not [one for one in whole.issues if one.severity == "warning"]
+    assert not [issue for issue in whole.issues if issue.severity == "warning"]
 
 
 def test_two_uuids_of_one_agent_are_refused_and_agents_of_one_platform_appended(tmp_path: Path) -> None:
-    own = [reader(0, "A0", "reddit-zero")]
+    agents = [reader(0, "A0", "reddit-zero")]
     with pytest.raises(SimulationError, match=r"'A0'.*source_entity_uuid"):
-        load_population(folder_of(tmp_path / "two", own, [[0, "A0", "u0", "char", "desc", "twitter-zero"]]))
+        load_population(folder_of(tmp_path / "two", agents, [[0, "A0", "u0", "char", "desc", "twitter-zero"]]))
     lines: list[list[object]] = [
         [0, "A0", "u0", "char", "desc", "reddit-zero"],
         [1, "A1", "u1", "char", "desc", "twitter-one"],
     ]
-    joined = load_population(folder_of(tmp_path / "one", own, lines))
+    joined = load_population(folder_of(tmp_path / "one", agents, lines))
     assert [who.id for who in joined.participants] == ["agent:reddit-zero", "agent:twitter-one"]
 
 

@@ -21,8 +21,8 @@ def test_public_names_are_those_that_checkers_know_and_a_run_shows_its_own() -> 
     assert all(getattr(enquete, name) is not None for name in NAMES)
     # What stands under `if TYPE_CHECKING:` is what is loaded on first use, from the same modules.
     tree = ast.parse(Path(enquete.__file__).read_text("utf-8"))
-    block = next(one for one in tree.body if isinstance(one, ast.If))
-    imports = [one for one in block.body if isinstance(one, ast.ImportFrom)]
-    assert {alias.name: one.module for one in imports for alias in one.names} == enquete.PUBLIC
+    block = next(statement for statement in tree.body if isinstance(statement, ast.If))
+    imports = [statement for statement in block.body if isinstance(statement, ast.ImportFrom)]
+    assert {alias.name: node.module for node in imports for alias in node.names} == enquete.PUBLIC
     assert set(MEMBERS) <= set(vars(Run)) | {"note", "status"}
     assert all(member in (Run.__doc__ or "") for member in MEMBERS)

@@ -23,10 +23,10 @@ GROUP = "enquete.methodologies"
 
 @dataclass(frozen=True)
 class Registry:
-    """found: name → (dotted path, methodology), in the order of a run that names no methods. broken: entry point →
-    why."""
+    """methodologies: name → (dotted path, methodology), in the order of a run that names no methods. broken: entry
+    point → why."""
 
-    found: Mapping[str, tuple[str, Methodology]]
+    methodologies: Mapping[str, tuple[str, Methodology]]
     broken: Mapping[str, str]
 
 
@@ -68,7 +68,7 @@ def _loaded(entry: EntryPoint) -> Methodology:
 
 def methodologies() -> dict[str, Methodology]:
     """By name, in the order of a run that names no methods."""
-    return {name: methodology for name, (_, methodology) in registry().found.items()}
+    return {name: methodology for name, (_, methodology) in registry().methodologies.items()}
 
 
 def dotted_paths(asked: Sequence[str] | None = None) -> dict[str, str]:
@@ -76,6 +76,6 @@ def dotted_paths(asked: Sequence[str] | None = None) -> dict[str, str]:
     loaded."""
     known = registry()
     for name in asked or ():
-        if name in known.broken and name not in known.found:
+        if name in known.broken and name not in known.methodologies:
             raise SettingsError(f"methods: {name} is installed but cannot be loaded: {known.broken[name]}")
-    return {name: dotted for name, (dotted, _) in known.found.items()}
+    return {name: dotted for name, (dotted, _) in known.methodologies.items()}

@@ -40,7 +40,7 @@ from enquete.state.errors import (
     SimulationNotFound,
 )
 from enquete.state.request import DEFAULT_RUNS_AT_ONCE
-from enquete.state.settings import SECRETS, Environment, said
+from enquete.state.settings import SECRETS, Environment, setting_of
 from enquete.study.background import NotInTime
 from enquete.study.interviews import AlreadyCompleted, NotCompleted
 from enquete.study.runs import StillNeeded
@@ -95,7 +95,7 @@ class ServerSettings:
 def read_token(file: Path | None = None) -> SecretStr | None:
     """The file's content, else ENQUETE_TOKEN; None where neither is there. Raises SettingsError, never showing it."""
     if file is None:
-        secret, where = said("ENQUETE_TOKEN"), "ENQUETE_TOKEN"
+        secret, where = setting_of("ENQUETE_TOKEN"), "ENQUETE_TOKEN"
         if not secret:
             return None
     else:
@@ -282,7 +282,7 @@ class MaskingFormatter(logging.Formatter):
 def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
     """Of these, and of the token that clients send. Raises SettingsError: a wrong environment, too short a key."""
     Environment.read()  # says better what is wrong with a variable
-    held = {name: secret for name in SECRETS if (secret := said(name))}
+    held = {name: secret for name in SECRETS if (secret := setting_of(name))}
     for name, secret in held.items():
         if len(secret) < SHORTEST:
             raise SettingsError(

@@ -71,7 +71,7 @@ def catalogue(language: str) -> Mapping[str, str | tuple[str, ...]]:
     for folder in (*_elsewhere(), *_own(), HERE):  # ours last: it wins
         file = folder / f"{language}.po"
         if file.is_file():
-            entries |= {_key(one): _forms(one) for one in pofile(file.read_text("utf-8")) if one.translated()}
+            entries |= {_key(entry): _forms(entry) for entry in pofile(file.read_text("utf-8")) if entry.translated()}
     return entries
 
 
@@ -109,7 +109,7 @@ class MarkedText:
     facts: Mapping[str, Words]
 
 
-def said(text: str, /, **facts: Words) -> MarkedText:
+def marked(text: str, /, **facts: Words) -> MarkedText:
     return MarkedText(text, facts)
 
 
@@ -122,18 +122,18 @@ def tell(text: Words, language: str) -> str:
     if isinstance(text, MarkedText):
         facts = {name: tell(fact, language) for name, fact in text.facts.items()}
         return tell(text.text, language).format(**facts)
-    found = catalogue(language).get(text) if language != SOURCE else None
-    if isinstance(found, tuple):
-        found = found[0]
-    return found or text.rpartition(_CONTEXT)[2]
+    translation = catalogue(language).get(text) if language != SOURCE else None
+    if isinstance(translation, tuple):
+        translation = translation[0]
+    return translation or text.rpartition(_CONTEXT)[2]
 
 
 def plural(forms: tuple[str, str], n: int, language: str) -> str:
     """The form that fits n, with {n} filled in."""
     one, many = forms
-    found = catalogue(language).get(one)
-    if isinstance(found, tuple):
-        one, many = found[0], found[-1]
+    translation = catalogue(language).get(one)
+    if isinstance(translation, tuple):
+        one, many = translation[0], translation[-1]
     return (one if n == 1 else many).replace("{n}", whole(n, language))
 
 

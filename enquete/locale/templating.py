@@ -37,10 +37,12 @@ def environment(language: str, load: Callable[[str], str] = source, **options: A
 
 
 def told(language: str, text: Words, /, **facts: object) -> str:
-    found = tell(text, language)
+    template = tell(text, language)
     if not facts:
-        return found
-    return found.format(**{name: whole(one, language) if type(one) is int else one for name, one in facts.items()})
+        return template
+    return template.format(
+        **{name: whole(fact, language) if type(fact) is int else fact for name, fact in facts.items()}
+    )
 
 
 def _in_context(language: str, context: str, text: str, /, **facts: object) -> str:

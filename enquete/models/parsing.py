@@ -87,7 +87,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    found: list[Found]
+    sources: list[Found]
     unclosed: list[int]  # where an object or list begins that has no end
 
 
@@ -112,10 +112,10 @@ def scan(text: str) -> Scan:
     result = Scan([], [])
     budget = _Budget(4 * len(text) + 100_000)
     position = 0
-    while not budget.spent and len(result.found) < MOST_FOUND and (opening := _OPENING.search(text, position)):
+    while not budget.spent and len(result.sources) < MOST_FOUND and (opening := _OPENING.search(text, position)):
         source = _at(text, opening.start(), budget, result.unclosed)
         if source:
-            result.found.append(source)
+            result.sources.append(source)
         position = source.end if source else opening.start() + 1
     return result
 
@@ -263,7 +263,7 @@ def read_object(text: str, wanted: Collection[str] = (), *, truncated: bool = Fa
     if not truncated and (whole := _whole(text, wanted)) is not None:
         return whole
     scanned = scan(text)
-    answer_from = _end_of_thinking(text, scanned.found)
+    answer_from = _end_of_thinking(text, scanned.sources)
     sources = _sources_of_cut(text, scanned, answer_from, wanted) if truncated else _sources(text, scanned)
     candidates = [candidate for source in sources for candidate in _candidates(source, wanted)]
     if not candidates:
@@ -288,7 +288,7 @@ def _whole(text: str, wanted: Collection[str]) -> dict[str, JsonValue] | None:
 def _sources(text: str, scanned: Scan) -> list[Found]:
     """Everything found, and what is left open at the end closed by repair: the model only forgot a brace."""
     closed = ((start, repair(text[start:])) for start in scanned.unclosed[:4])
-    return [*scanned.found, *(Found(value, start, len(text), exact=False) for start, value in closed if value)]
+    return [*scanned.sources, *(Found(value, start, len(text), exact=False) for start, value in closed if value)]
 
 
 def _sources_of_cut(text: str, scanned: Scan, answer_from: int, wanted: Collection[str]) -> list[Found]:
@@ -296,8 +296,8 @@ def _sources_of_cut(text: str, scanned: Scan, answer_from: int, wanted: Collecti
     opened = [start for start in scanned.unclosed if _MEMBER_FOLLOWS.match(text, start + 1)]
     cut = next((start for start in opened if start >= answer_from), None)
     if cut is None:
-        return scanned.found
-    return [*(source for source in scanned.found if source.start < cut), *_first_useful(text, cut, wanted)]
+        return scanned.sources
+    return [*(source for source in scanned.sources if source.start < cut), *_first_useful(text, cut, wanted)]
 
 
 def _first_useful(text: str, cut: int, wanted: Collection[str]) -> Iterator[Found]:

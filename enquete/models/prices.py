@@ -206,20 +206,20 @@ def default_price_file() -> Path:
 class Prices:
     """One's own prices over the bundled list."""
 
-    def __init__(self, own: PriceFile | None = None, name: str = "", *, batch: bool = False):
+    def __init__(self, file: PriceFile | None = None, name: str = "", *, batch: bool = False):
         """`name`: the own file's, for `Price.source`. `batch`: what requests cost in batches, half of the list."""
-        self._own = own
+        self._own = file
         self._name = name
         self._batch = batch
 
     @classmethod
-    def read(cls, own: Path | None, *, batch: bool = False) -> Prices:
-        """With the file `own`, else the one in the user's configuration folder where there is one.
+    def read(cls, file: Path | None, *, batch: bool = False) -> Prices:
+        """With `file`, else the one in the user's configuration folder where there is one.
 
         Raises SettingsError naming file, line, field, bad value and what would be right.
         """
-        path = own.expanduser() if own else default_price_file()
-        if own is None and not path.is_file():
+        path = file.expanduser() if file else default_price_file()
+        if file is None and not path.is_file():
             return cls(batch=batch)
         return cls(read_price_file(path), path.name, batch=batch)
 
@@ -258,9 +258,9 @@ class Prices:
         if base_url == LOCAL_URL:
             return OWN_MACHINE
         server = server_of(base_url or OPENAI_URL)
-        own = self._own.find(model, server) if self._own else None
-        if own:
-            entry, place = own
+        price = self._own.find(model, server) if self._own else None
+        if price:
+            entry, place = price
             return Price(entry.input, entry.output, f"{self._name}: {place}", entry.cached)
         if server is None or is_local(server.host):
             return None

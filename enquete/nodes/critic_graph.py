@@ -167,7 +167,7 @@ class AskedQuestion:
     kind: str
     wording: str
     shown: str  # what the critic sees of the question
-    said: str  # of the answer; "" where there is none
+    answer: str  # "" where there is none
     value: float | None
     width: float | None  # of its scale, where it has one
     unit: tuple[int, str]  # round and unit, to find the other respondent's again
@@ -188,7 +188,7 @@ class AnswerPair:
     @property
     def alike(self) -> bool:
         """Whether both say the same: then neither is better, and no critic needs to be paid."""
-        return " ".join(self.a.said.split()).casefold() == " ".join(self.b.said.split()).casefold()
+        return " ".join(self.a.answer.split()).casefold() == " ".join(self.b.answer.split()).casefold()
 
 
 async def matched(run_session: RunSession, second: Arm, most: int) -> list[AnswerPair]:
@@ -288,7 +288,7 @@ class _Stage:
             kind=item.kind,
             wording=f"{item.about}\n{item.wording}",
             shown="\n\n".join(part for part in (block.instruction, item.about, item.wording, _options(item)) if part),
-            said=said(item, answer),
+            answer=answer_text(item, answer),
             value=answer.value if answer and answer.status in RESPONDED else None,
             width=_width(item),
             unit=unit,
@@ -308,7 +308,7 @@ class _Stage:
         """Those of which neither is missing, refused or a tool call, and that answer the same question."""
         for a, b in both:
             who = self._people.get(a.participant)
-            if a.said and b.said and a.wording == b.wording:
+            if a.answer and b.answer and a.wording == b.wording:
                 yield AnswerPair(a, b, who.persona if who else "")
 
 
@@ -321,7 +321,7 @@ def _width(item: Item) -> float | None:
     return float(max(points) - min(points)) if item.kind == "scale" and len(points) > 1 else None
 
 
-def said(item: Item, answer: Answer | None) -> str:
+def answer_text(item: Item, answer: Answer | None) -> str:
     """An answer as people read it: the chosen option with its label, the words. "" where there is none to compare."""
     if answer is None or answer.status not in RESPONDED or _TOOL_CALL.search(answer.text):
         return ""
@@ -500,7 +500,7 @@ class Judge:
         text = await self._reply(
             "grade",
             self._within_run(asked),
-            lambda: grading(pair.question, asked.said, self.how.rubric, self.run_session.record.language),
+            lambda: grading(pair.question, asked.answer, self.how.rubric, self.run_session.record.language),
             lambda: standin_grade(self._quality(asked)),
         )
         return read_grade(text)
@@ -529,7 +529,9 @@ class Judge:
         return await self._reply(
             "again" if order == "again" else "compare",
             f"{question}/{'ba' if order == 'ba' else 'ab'}",
-            lambda: comparing(pair.question, first.said, then.said, self.how.rubric, self.run_session.record.language),
+            lambda: comparing(
+                pair.question, first.answer, then.answer, self.how.rubric, self.run_session.record.language
+            ),
             lambda: standin_choice(self.how.model, self._quality(first), self._quality(then), f"{question}/{order}"),
         )
 
@@ -649,7 +651,7 @@ def _tell(
 def _remembered(record: RunRecord, asked: AskedQuestion, people: Mapping[str, Participant]) -> MemoryRecord:
     who = people.get(asked.participant)
     return MemoryRecord(
-        id=asked.answer_id, kind="answer", text=f"{asked.wording.strip()}\n{asked.said}", sim_id=record.sim_id,
+        id=asked.answer_id, kind="answer", text=f"{asked.wording.strip()}\n{asked.answer}", sim_id=record.sim_id,
         run_id=record.run_id, participant=asked.participant, agent_name=who.name if who else "",
         stakeholder_type=who.stakeholder_type if who else "", methodology=asked.methodology, phase=asked.phase,
         answer_ids=[asked.answer_id],

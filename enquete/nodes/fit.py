@@ -62,9 +62,14 @@ _NAMES: Mapping[str, str] = {"de": N_("German"), "en": N_("English")}
 
 
 def fit_of(
-    population: Population, used: Mapping[str, UsedInstrument], methods: Mapping[str, str], language: str, *, said: bool
+    population: Population,
+    used: Mapping[str, UsedInstrument],
+    methods: Mapping[str, str],
+    language: str,
+    *,
+    chosen: bool,
 ) -> Fit:
-    """used: the instruments that are about something (not a methodology's general questions). said: whether the
+    """used: the instruments that are about something (not a methodology's general questions). chosen: whether the
     language of the interviews was chosen, which is then no mismatch."""
     texts = list(_texts(population))
     theirs = language_of(texts)
@@ -80,7 +85,7 @@ def fit_of(
         asked=_in(about[off[0]].topic, language) if off else "",
         about=clip(population.topic or population.sim_id, 80),
         types=[kind for kind, _ in kinds.most_common(4)],
-        language=theirs if theirs and theirs != language and not said else "",
+        language=theirs if theirs and theirs != language and not chosen else "",
         spoken=language,
         unsure=[name for name, elsewhere in verdicts.items() if elsewhere is None],
     )

@@ -292,7 +292,7 @@ class Material:
     def labels(self, theme: DiscourseTheme) -> Mapping[Spoken, str]:
         return theme.labels or {self.language: theme.label}
 
-    def said(self, statement: PostStatement) -> Mapping[Spoken, str]:
+    def in_languages(self, statement: PostStatement) -> Mapping[Spoken, str]:
         """Word for word, and translated where it is."""
         return {self.language: statement.text} | ({OTHER[self.language]: statement.other} if statement.other else {})
 
@@ -444,7 +444,7 @@ def begins(material: Material) -> str:
             "the other.\n"
         )
     general = [finding for finding in material.findings if finding.where.startswith(GENERAL)]
-    return text + "".join(f"# CHECK {one_line(one.told('en'))}\n" for one in general)
+    return text + "".join(f"# CHECK {one_line(remark.told('en'))}\n" for remark in general)
 
 
 def head(material: Material, kind: str, german: str, english: str, *, bilingual: bool | None = None) -> str:

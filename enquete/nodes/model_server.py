@@ -36,7 +36,7 @@ from enquete.state.asking import Arm, ServedModel
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, SettingsError
 from enquete.state.methodology import alongside
 from enquete.state.request import NO_KEY, ModelLimits
-from enquete.state.settings import LOCAL_URL, Machine, is_local, said
+from enquete.state.settings import LOCAL_URL, Machine, is_local, setting_of
 
 if TYPE_CHECKING:
     from enquete.models.http_client import Absence
@@ -73,7 +73,7 @@ def key_in(variable: str) -> SecretStr | None:
     """The key that an environment variable holds. Raises SettingsError where it holds none."""
     if not variable:
         return None
-    key = said(variable.upper())
+    key = setting_of(variable.upper())
     if not key:
         raise SettingsError(
             f"key_variable: {variable!r} is not set, neither in the environment nor in .env; it is the NAME of the "

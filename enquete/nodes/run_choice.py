@@ -554,7 +554,7 @@ def draft_record(
         population_hash=population_hash(population.participants),
         agents=_named(population),
         chosen=told(population, request),
-        fit=fit_of(population, _topical(request, used), methods, language, said=bool(language_named)),
+        fit=fit_of(population, _topical(request, used), methods, language, chosen=bool(language_named)),
         notices=[
             *drafts_named(request, language),
             *notices,

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.estimates import MOST_PAIRS
 from enquete.ledger import queries
-from enquete.locale import N_, NN_, Words, plural, said, tell
+from enquete.locale import N_, NN_, Words, marked, plural, tell
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import price_of
 from enquete.reports import declarations as d
@@ -140,10 +140,10 @@ def missing(reading: RunReading, stages: Stages, findings: Findings) -> dict[str
     for name in dict.fromkeys(name for name, _ in stages if name not in findings.results):
         if name in bugs:
             text = N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv.")
-            without[name] = said(text, error=bugs[name])
+            without[name] = marked(text, error=bugs[name])
         else:
             outcome = min(reading.stages.get(stage, "") for stage in stages if stage[0] == name)
-            without[name] = said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcome])
+            without[name] = marked(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcome])
     return without
 
 
@@ -167,10 +167,10 @@ def assumption(reading: RunReading) -> Words | None:
             "completed, as asked for."
         )
         rounds = {"done": str(progress[0]), "planned": str(progress[1])}
-    told = said(text, status=str(end.get("status")), **rounds)
+    told = marked(text, status=str(end.get("status")), **rounds)
     if not end.get("error"):
         return told
-    return said(N_("{told} Its runner's error: {error}"), told=told, error=str(end["error"]))
+    return marked(N_("{told} Its runner's error: {error}"), told=told, error=str(end["error"]))
 
 
 # --- what failed, was repaired or reconstructed ----------------------------------------------------------------------
@@ -193,7 +193,7 @@ def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, findings:
         if status == "not_reached" and going_on:
             yield _NOT_ALL
         elif counted.get(status):
-            yield said(text, n=str(counted[status]), total=total)
+            yield marked(text, n=str(counted[status]), total=total)
     yield from _memoryless(reading, frame)
     yield from _stages(reading, stages)
     yield from _bugs(reading, findings)
@@ -205,11 +205,11 @@ def _memoryless(reading: RunReading, frame: pd.DataFrame) -> Iterator[Words]:
     reconstructed = int(frame["baseline"].eq("reconstructed").sum())
     if reconstructed:
         text = N_("{n} of {total} rows belong to a reconstructed T0.")
-        yield said(text, n=str(reconstructed), total=str(len(frame)))
+        yield marked(text, n=str(reconstructed), total=str(len(frame)))
     remembering, total = with_memory(reading, frame)
     if remembering < total and any(phase == "T1" for _, phase in reading.stages):
         text = N_("{n} of {total} agents had no readable memory at T1.")
-        yield said(text, n=str(total - remembering), total=str(total))
+        yield marked(text, n=str(total - remembering), total=str(total))
 
 
 def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
@@ -227,7 +227,7 @@ def _stages(reading: RunReading, stages: Stages) -> Iterator[Words]:
         outcome = stage.outcome if stage else ""
         if outcome != "done":
             facts: dict[str, Words] = {"method": _title(reading, name), "phase": phase, "outcome": OUTCOMES[outcome]}
-            yield said(N_("{method} ({phase}): {outcome}. {note}"), **facts, note=stage.note if stage else "")
+            yield marked(N_("{method} ({phase}): {outcome}. {note}"), **facts, note=stage.note if stage else "")
 
 
 def _title(reading: RunReading, name: str) -> str:
@@ -238,7 +238,7 @@ def _title(reading: RunReading, name: str) -> str:
 def _bugs(reading: RunReading, findings: Findings) -> Iterator[Words]:
     names = {who.id: who.name for who in reading.population}
     for bug in [*(failure for failure in reading.ledger.failures() if failure.unit != UNIT), *findings.bugs]:
-        yield said(
+        yield marked(
             N_("A bug in {method} {phase}, round {round}, {unit}: {error}"), method=_title(reading, bug.methodology),
             phase=bug.phase, round=str(bug.round), unit=names.get(bug.unit, bug.unit), error=bug.error,
         )  # fmt: skip
@@ -247,15 +247,15 @@ def _bugs(reading: RunReading, findings: Findings) -> Iterator[Words]:
 def _requests(reading: RunReading) -> Iterator[Words]:
     """The commonest reasons for which requests failed for good; those that were interrupted."""
     for text, n in reading.ledger.read(queries.ERRORS):
-        yield said(N_("{n} requests to the model failed: {text}"), n=str(n), text=text)
+        yield marked(N_("{n} requests to the model failed: {text}"), n=str(n), text=text)
     table = reading.spent()
     lost = int(table["lost"].sum()) if len(table) else 0
     if lost:
         text = N_("{n} of {total} requests were interrupted; their cost is counted at the upper bound.")
-        yield said(text, n=str(lost), total=str(int(table["calls"].sum())))
+        yield marked(text, n=str(lost), total=str(int(table["calls"].sum())))
     for counter, text in _BILLS.items():
         if odd := reading.ledger.total(counter):
-            yield said(text, n=str(odd), total=str(int(table["settled"].sum())))
+            yield marked(text, n=str(odd), total=str(int(table["settled"].sum())))
 
 
 _BILLS: Mapping[str, str] = {

@@ -584,8 +584,8 @@ class Picture:
     def svg(self, href: Href | None = None) -> str:
         """A file of its own, on white and without links; with `href` part of a page, which sets the colours."""
         drawn = self._rendered
-        title, said = html.escape(self.title, quote=False), html.escape(self.alt, quote=False)
-        titled = f"<title>{title}</title><desc>{said}</desc>"
+        title, text = html.escape(self.title, quote=False), html.escape(self.alt, quote=False)
+        titled = f"<title>{title}</title><desc>{text}</desc>"
         if href is None:
             return _A.sub(r"\2", drawn.replace(">", f' role="img" overflow="visible">{titled}', 1))
         drawn = _A.sub(partial(_linked, href), _BACKGROUND.sub(r"\1", drawn, count=1))

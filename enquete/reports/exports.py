@@ -97,8 +97,8 @@ def episodes(
         if done and phase == reading.methodology(method).phases[-1] and method in analyses:
             presentation = evaluation(reading.methodology(method)).presentation
             results = Results(method, presentation, analyses[method], Names(groups=reading.type_names), language)
-            for name, said in results.remembered():
-                text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=said)
+            for name, told in results.remembered():
+                text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=told)
                 yield {"id": f"{at}/{name}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip
 
@@ -215,11 +215,11 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    files = data_files(reading, frame, material.asked, material.found.agents, material.declared, "long")
+    files = data_files(reading, frame, material.asked, material.analysed.agents, material.declared, "long")
     book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
-        told = episodes(reading, material.frame, material.asked, material.found.analyses)
+        told = episodes(reading, material.frame, material.asked, material.analysed.analyses)
         write_jsonl(exports / "episodes.jsonl", told)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / narrative.FILE, material.prose.as_json())
@@ -248,9 +248,9 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
 
 def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Findings) -> None:
     """The methodology's own files of this phase, and the audit of its calls. Without rows of an earlier run."""
-    folder, found = stage_folder(reading, methodology, phase), findings.results.get(methodology)
-    if found is not None:
-        results = WholeResults(found, findings.analyses.get(methodology, NOT_ANALYSED).tables)
+    folder, analysis = stage_folder(reading, methodology, phase), findings.results.get(methodology)
+    if analysis is not None:
+        results = WholeResults(analysis, findings.analyses.get(methodology, NOT_ANALYSED).tables)
         rows = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )

@@ -145,8 +145,8 @@ def data_files(
         rows = frame["methodology"].eq(name).to_numpy()
         title = tell(reading.methodology(name).title, language)
         if rows.any() and layout == "both" and not rows.all():
-            own = reading.methodology(name).procedure.answer_columns
-            columns = [column for column in frame if column in COLUMNS or column in own]
+            its_columns = reading.methodology(name).procedure.answer_columns
+            columns = [column for column in frame if column in COLUMNS or column in its_columns]
             yield replace(  # not "answers", which a methodology's own table may be called
                 answers_file(reading, frame.loc[rows, columns], columns, known), name=f"{name}.long",
                 title=tell(N_("{methodology}: answers"), language).format(methodology=title),
@@ -574,15 +574,17 @@ def _instrument(reading: RunReading, name: str) -> dict[str, Any]:
     return {"methodology": name, "hash": used.hash, "source": used.source, **content}
 
 
-def item(one: AskedItem, instrument_hash: str) -> dict[str, Any]:
+def item(asked: AskedItem, instrument_hash: str) -> dict[str, Any]:
     """One item as the codebook keeps it."""
-    scale = {"min": one.scale_min, "max": one.scale_max, "labels": one.labels} if one.scale_min is not None else None
+    ends = {"min": asked.scale_min, "max": asked.scale_max, "labels": asked.labels}
+    scale = ends if asked.scale_min is not None else None
     return {
-        "item_id": one.item_id, "methodology": one.methodology, "phases": list(one.phases), "rounds": list(one.rounds),
-        "kind": one.kind, "wording": one.wording, "about": one.about, "scale": scale,
-        "options": one.labels if one.labels and scale is None else None, "reverse_keyed": one.reverse_keyed,
-        "family": one.family, "family_label": one.family_label, "dimension": one.dimension,
-        "asks_confidence": one.confidence, "asks_reason": one.reason, "instrument_hash": instrument_hash,
+        "item_id": asked.item_id, "methodology": asked.methodology, "phases": list(asked.phases),
+        "rounds": list(asked.rounds), "kind": asked.kind, "wording": asked.wording, "about": asked.about,
+        "scale": scale, "options": asked.labels if asked.labels and scale is None else None,
+        "reverse_keyed": asked.reverse_keyed, "family": asked.family, "family_label": asked.family_label,
+        "dimension": asked.dimension, "asks_confidence": asked.confidence, "asks_reason": asked.reason,
+        "instrument_hash": instrument_hash,
     }  # fmt: skip
 
 
@@ -593,7 +595,7 @@ def markdown(book: dict[str, Any], language: Language) -> str:
         items.setdefault(entry["methodology"], []).append(entry)
     return render(
         "enquete.reports:codebook.md.j2", language, **book, methodologies=items, kinds=KINDS,
-        said=lambda texts: texts.get(language) or next(iter(texts.values()), {}),
+        in_language=lambda texts: texts.get(language) or next(iter(texts.values()), {}),
     )  # fmt: skip
 
 

@@ -268,11 +268,11 @@ def figures(text: str, says: str) -> Iterator[str]:
     odd = sorted({character for character in text if unicodedata.category(character) in ("No", "Nl")})
     yield from (f"{character!r} is a figure that cannot be checked" for character in odd)
     allowed = {reading for match in _TOKEN.finditer(bare) for reading in _readings(match, bare)}
-    for found in _TOKEN.finditer(text):
-        written = found[0].rstrip(".,' \u00a0\u202f")
+    for token in _TOKEN.finditer(text):
+        written = token[0].rstrip(".,' \u00a0\u202f")
         if not _PLAIN.fullmatch(written):
             yield f"{written!r} is a figure that cannot be checked"
-        elif not any(reading in allowed for reading in _readings(found, text)):
+        elif not any(reading in allowed for reading in _readings(token, text)):
             yield f"{written} is no figure of the findings cited"
     words = {*_WORD.findall(says), *WAVES}
     mixed = (word[0] for word in _WORD.finditer(text) if _MIXED.fullmatch(word[0]) and not word[0][0].isdigit())

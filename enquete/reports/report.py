@@ -546,7 +546,7 @@ class ReportMaterial:
 
     frame: pd.DataFrame
     stages: accounts.Stages
-    found: Findings
+    analysed: Findings
     findings: Mapping[str, list[KeyFinding]]  # by methodology, and those that join several
     declared: Mapping[str, Results]  # by methodology, and what is nobody's own
     prose: NarrativeText
@@ -660,7 +660,7 @@ class Report:
         frame, shown = self.material.frame, {finding.id for finding in self.page.findings}
         given = set(frame.loc[frame["arm_role"].eq("main") & frame["distribution"].ne(""), "methodology"])
         warned = {u.methodology: unusable(u, self.language) for u in self.page.usable if u.standing == NOT_USABLE}
-        for name in self.material.found.results:
+        for name in self.material.analysed.results:
             others = [finding for finding in self.page.by_methodology.get(name, ()) if finding.id not in shown]
             yield MethodologyPart(
                 name, self.page.titles[name], self.declared[name].at("section"), self.declared[name].at("appendix"),
@@ -668,7 +668,7 @@ class Report:
                 further=others[FINDINGS:], pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
-        for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
+        for name, why in accounts.missing(self.reading, self.material.stages, self.material.analysed).items():
             yield MethodologyPart(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
 
     def _across(self) -> list[KeyFinding]:

@@ -339,11 +339,13 @@ def table_arms(reading: RunReading) -> list[Arm]:
 
 def item_facts_of(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
     """Control items are nobody's own: a probe asks them in place of the instrument's."""
-    own, instrument = evaluation(reading.methodology(name)).item_facts, reading.instrument(name)
+    facts_of, instrument = evaluation(reading.methodology(name)).item_facts, reading.instrument(name)
 
     def facts(item: str) -> ItemFacts:
         scale = control_scale(item)
-        return ItemFacts(family="control", scale_min=scale[0], scale_max=scale[1]) if scale else own(item, instrument)
+        return (
+            ItemFacts(family="control", scale_min=scale[0], scale_max=scale[1]) if scale else facts_of(item, instrument)
+        )
 
     return facts
 

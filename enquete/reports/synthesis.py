@@ -121,7 +121,7 @@ class Prepared:
     """What a narrative was written from, so that the files need not analyse the same rows again."""
 
     frame: pd.DataFrame
-    found: Findings
+    analysed: Findings
     findings: Sequence[narrative.FindingData] = ()
 
 
@@ -187,16 +187,16 @@ def prepare(
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
         frame = responses(reading, planned, plain=True)
-        found = find(reading, frame)
-        _, findings = _findings(reading, found, items(reading, frame))
-        return Prepared(frame, found, narrative.shown(_listed(findings), frame, reading.run))
+        analysed = find(reading, frame)
+        _, findings = _findings(reading, analysed, items(reading, frame))
+        return Prepared(frame, analysed, narrative.shown(_listed(findings), frame, reading.run))
 
 
 def _findings(
-    reading: RunReading, found: Findings, asked: Sequence[AskedItem]
+    reading: RunReading, analysed: Findings, asked: Sequence[AskedItem]
 ) -> tuple[Mapping[str, Results], Mapping[str, list[KeyFinding]]]:
     """What is declared, in the reader's language, and every finding by methodology."""
-    results = declared(reading, asked, found)
+    results = declared(reading, asked, analysed)
     return results, stated(results)
 
 
@@ -224,10 +224,10 @@ def write_synthesis(
     ValueError where a row is not what the table promises.
     """
     with open_run(folder, language, population, by) as reading:
-        made = prepared if prepared is not None and not prepared.found.bugs else None
+        made = prepared if prepared is not None and not prepared.analysed.bugs else None
         frame = made.frame if made else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
-        findings = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
+        findings = made.analysed if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         material = _material(reading, frame, stages, findings, partial=partial, raise_bugs=raise_bugs)
         status = str(material.declared[ACCOUNT].facts["status"])
         for methodology, phase in stages:

@@ -49,7 +49,7 @@ def written(items: Sequence[Item], names: Names, words: PromptTexts) -> str:
     told = {item.id: tuple(_told(item, words)) for item in items}
     times = Counter(told.values())
     shared = {lines: [names[id] for id in told if told[id] == lines] for lines, n in times.items() if lines and n > 1}
-    lines = [f"{_listed(named)}: {'; '.join(said)}" for said, named in shared.items()]
+    lines = [f"{_listed(named)}: {'; '.join(sentences)}" for sentences, named in shared.items()]
     lines += [""] if shared else []
     quoted = ""
     for item in items:

@@ -128,8 +128,8 @@ class EnqueteError(RuntimeError):  # a RuntimeError, so that the agent server sh
 
     exit_code = 1
 
-    def __init__(self, *said: object, fact: str = ""):
-        super().__init__(*said)
+    def __init__(self, *parts: object, fact: str = ""):
+        super().__init__(*parts)
         self.fact = fact or str(self)
 
 

@@ -119,7 +119,7 @@ def _read(environment: frozenset[tuple[str, str]], written: Stamp) -> Environmen
     return Environment.model_validate(file | surroundings)
 
 
-def said(name: str) -> str:
+def setting_of(name: str) -> str:
     """What the environment says, else `.env`; "" for nothing."""
     return _upper(os.environ).get(name) or in_dotenv().get(name, "")
 

@@ -322,7 +322,7 @@ def _pairs(material: Material, kept: Mapping[str, _Kept]) -> Iterator[tuple[str,
             yield f"theme/{theme.label}", Pair(de=theme.in_("de"), en=theme.in_("en"))
     for place, statement in enumerate(material.chosen, start=1):
         if statement.other:
-            yield f"s{place:02d}", Pair.model_validate(material.said(statement))
+            yield f"s{place:02d}", Pair.model_validate(material.in_languages(statement))
     for name in sorted(kept):
         yield name, kept[name].text
 

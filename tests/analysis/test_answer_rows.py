@@ -11,23 +11,23 @@ from tests.support.answer_frames import answer_frame, table
 
 
 def test_values_count_only_where_the_status_carries_an_answer() -> None:
-    found = table([[1, 2], [3, 4]], statuses=[["ok", "invalid"], ["repaired", "not_reached"]])
-    assert np.array_equal(found.value, [[1, np.nan], [3, np.nan]], equal_nan=True)
+    answers = table([[1, 2], [3, 4]], statuses=[["ok", "invalid"], ["repaired", "not_reached"]])
+    assert np.array_equal(answers.value, [[1, np.nan], [3, np.nan]], equal_nan=True)
 
 
 def test_points_are_those_of_a_five_point_scale_and_rekeying_turns_them() -> None:
     """By hand: 0, 3, 10 on 0–10 (midpoint 5, stretched by 4/10) are −2, −.8, 2."""
-    found = table([[0, 3], [10, 3]], low=0, high=10, reverse=[1])
-    assert found.centred == pytest.approx(np.array([[-2, -0.8], [2, -0.8]]))
-    assert found.rekeyed == pytest.approx(np.array([[-2, 0.8], [2, 0.8]]))
-    assert found.points.tolist() == [11, 11]
+    answers = table([[0, 3], [10, 3]], low=0, high=10, reverse=[1])
+    assert answers.centred == pytest.approx(np.array([[-2, -0.8], [2, -0.8]]))
+    assert answers.rekeyed == pytest.approx(np.array([[-2, 0.8], [2, 0.8]]))
+    assert answers.points.tolist() == [11, 11]
 
 
 def test_the_place_of_an_answer_among_the_options_shown() -> None:
     orders = [["[1, 2, 3]", "[3, 2, 1]"], ["", "[2, 3, 1]"]]
-    found = table([[1, 1], [2, np.nan]], high=3, option_orders=orders)
-    assert np.array_equal(found.chosen, [[0, 2], [np.nan, np.nan]], equal_nan=True)
-    assert found.option_order[1, 0] == -1
+    answers = table([[1, 1], [2, np.nan]], high=3, option_orders=orders)
+    assert np.array_equal(answers.chosen, [[0, 2], [np.nan, np.nan]], equal_nan=True)
+    assert answers.option_order[1, 0] == -1
     rows = answer_frame([[2]], high=3)
     for shown in ([3, 2, 1], (3, 2, 1)):
         assert read_answers(rows.assign(option_order=pd.Series([shown]))).chosen.tolist() == [[1.0]]
@@ -36,9 +36,9 @@ def test_the_place_of_an_answer_among_the_options_shown() -> None:
 def test_open_questions_and_absent_columns() -> None:
     rows = answer_frame([[1, 2]]).drop(columns=["family", "reverse_keyed", "item_position", "option_order"])
     rows.loc[1, ["scale_min", "scale_max"]] = np.nan
-    found = read_answers(rows)
-    assert (found.items.tolist(), found.families.tolist(), found.reverse.tolist()) == (["i00"], [""], [False])
-    assert np.isnan(found.position).all()
+    answers = read_answers(rows)
+    assert (answers.items.tolist(), answers.families.tolist(), answers.reverse.tolist()) == (["i00"], [""], [False])
+    assert np.isnan(answers.position).all()
     empty = dict.fromkeys(("family", "block", "option_order", "item_position"), np.nan)
     assert read_answers(rows.assign(**empty)).families.tolist() == [""]
     assert read_answers(rows.iloc[:0]).value.shape == (0, 0)

@@ -18,11 +18,11 @@ RATINGS = hnp.arrays(np.float64, (12, 3), elements=st.integers(1, 5).map(float))
 def test_one_item_is_cohens_kappa(pairs: list[tuple[int, int]]) -> None:
     """Oracle: sklearn.metrics.cohen_kappa_score(weights="quadratic")."""
     x, y = np.array(pairs, dtype=float).T
-    found = stratified_kappa(x[:, None], y[:, None])
+    kappa = stratified_kappa(x[:, None], y[:, None])
     if np.unique(np.concatenate([x, y])).size < 2:
-        assert found is None
+        assert kappa is None
     else:
-        assert found == pytest.approx(cohen_kappa_score(x, y, weights="quadratic", labels=range(1, 6)))
+        assert kappa == pytest.approx(cohen_kappa_score(x, y, weights="quadratic", labels=range(1, 6)))
 
 
 def test_the_items_own_differences_are_no_agreement() -> None:
@@ -39,30 +39,30 @@ def test_shrout_and_fleiss() -> None:
     ratings = np.array(
         [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float
     )
-    found = components([judge[:, None] for judge in ratings.T])
-    assert found is not None
-    assert found.icc == pytest.approx(0.29, abs=0.005)
-    assert 4 * found.between_agents + found.error == pytest.approx(11.24, abs=0.01)
-    assert 6 * found.between_arms + found.error == pytest.approx(32.49, abs=0.01)
-    assert found.error == pytest.approx(1.02, abs=0.005)
+    parts = components([judge[:, None] for judge in ratings.T])
+    assert parts is not None
+    assert parts.icc == pytest.approx(0.29, abs=0.005)
+    assert 4 * parts.between_agents + parts.error == pytest.approx(11.24, abs=0.01)
+    assert 6 * parts.between_arms + parts.error == pytest.approx(32.49, abs=0.01)
+    assert parts.error == pytest.approx(1.02, abs=0.005)
 
 
 @given(RATINGS, RATINGS)
 def test_equal_items_change_nothing_and_means_of_items_do_not_count(x: np.ndarray, y: np.ndarray) -> None:
     """An item asked twice doubles every sum; moving a whole item up in both arms moves no difference."""
-    one, twice = components([x, y]), components([np.hstack([x, x + 7]), np.hstack([y, y + 7])])
-    assert one is not None
+    once, twice = components([x, y]), components([np.hstack([x, x + 7]), np.hstack([y, y + 7])])
+    assert once is not None
     assert twice is not None
-    assert twice.error == pytest.approx(one.error, abs=1e-9)
-    assert twice.between_arms == pytest.approx(one.between_arms, abs=1e-9)
-    assert twice.between_agents == pytest.approx(one.between_agents, abs=1e-9)
+    assert twice.error == pytest.approx(once.error, abs=1e-9)
+    assert twice.between_arms == pytest.approx(once.between_arms, abs=1e-9)
+    assert twice.between_agents == pytest.approx(once.between_agents, abs=1e-9)
 
 
 def test_gaps_take_an_agent_out_of_the_item_only() -> None:
     x = np.array([[1.0, 1], [3, 2], [5, np.nan]])
-    found = components([x, x])
-    assert found is not None
-    assert (found.n_items, found.error, found.icc) == (2, 0, 1)
+    parts = components([x, x])
+    assert parts is not None
+    assert (parts.n_items, parts.error, parts.icc) == (2, 0, 1)
 
 
 def test_too_little() -> None:

@@ -28,22 +28,22 @@ def _from_table(table):
 
 def test_party_example_of_r():
     # ?chisq.test, Agresti 2007: gender × party; X-squared = 30.07, df = 2, p = 2.954e-07
-    found = cramers_v(*_from_table([[762, 327, 468], [484, 239, 477]]))
-    assert found.statistic == pytest.approx(30.07, abs=5e-3)
+    association = cramers_v(*_from_table([[762, 327, 468], [484, 239, 477]]))
+    assert association.statistic == pytest.approx(30.07, abs=5e-3)
     # Bergsma: φ̃² = 30.0701/2757 − 2/2756, r̃ − 1 = 2 − 1/2756 − 1
-    assert found.effect == pytest.approx(np.sqrt((30.070149 / 2757 - 2 / 2756) / (1 - 1 / 2756)), abs=1e-6)
-    assert found.p == pytest.approx(1 / 20_000)  # none of 19,999 random tables comes near
+    assert association.effect == pytest.approx(np.sqrt((30.070149 / 2757 - 2 / 2756) / (1 - 1 / 2756)), abs=1e-6)
+    assert association.p == pytest.approx(1 / 20_000)  # none of 19,999 random tables comes near
 
 
 def test_correlation_example_of_r():
     # ?cor.test, Hollander & Wolfe 1973, p. 187: Hunter L of tuna; Spearman S = 48, p = 0.0968, rho 0.6
     lightness = [44.4, 45.9, 41.9, 53.3, 44.7, 44.1, 50.7, 45.2, 60.1]
     quality = [2.6, 3.1, 2.5, 5.0, 3.6, 4.0, 5.2, 2.8, 3.8]
-    found = spearman(*_pair(lightness, quality))
-    assert found.effect == pytest.approx(0.6)
-    assert found.p == pytest.approx(0.0968, abs=0.01)
+    association = spearman(*_pair(lightness, quality))
+    assert association.effect == pytest.approx(0.6)
+    assert association.p == pytest.approx(0.0968, abs=0.01)
     # artanh .6 = .6931, half-width 1.96·√(1.18/6) = .8692: tanh(−.1760), tanh(1.5623)
-    assert (found.low, found.high) == pytest.approx((-0.1742, 0.9158), abs=1e-3)
+    assert (association.low, association.high) == pytest.approx((-0.1742, 0.9158), abs=1e-3)
 
 
 def test_perfect_and_absent_association_of_categories():
@@ -61,35 +61,36 @@ def test_bias_correction_takes_noise_to_zero(panels):
     noise = [
         cramers_v(*_pair(rng.choice(list("abcd"), 50), rng.choice(list("xyz"), 50)), draws=99) for _ in range(panels)
     ]
-    raw = [np.sqrt(one.statistic / 50 / 2) for one in noise]
-    assert np.mean([one.effect for one in noise]) < 0.1 < np.mean(raw)
-    assert np.mean([one.p <= 0.05 for one in noise]) <= (0.09 if panels == 200 else 0.14)  # .05 + 2.6 standard errors
+    raw = [np.sqrt(association.statistic / 50 / 2) for association in noise]
+    assert np.mean([association.effect for association in noise]) < 0.1 < np.mean(raw)
+    # .05 + 2.6 standard errors
+    assert np.mean([association.p <= 0.05 for association in noise]) <= (0.09 if panels == 200 else 0.14)
 
 
 @given(NUMBERS)
 def test_spearman_is_that_of_scipy_and_p_is_every_order(pairs):
     x, y = _pair(*zip(*pairs, strict=True))
-    found = spearman(x, y)
-    if found.reason:
+    association = spearman(x, y)
+    if association.reason:
         assert x.nunique() == 1 or y.nunique() == 1
         return
-    assert found.effect == pytest.approx(stats.spearmanr(x, y).statistic)
+    assert association.effect == pytest.approx(stats.spearmanr(x, y).statistic)
     a, b = stats.rankdata(x), stats.rankdata(y)
     every = [abs(np.corrcoef(a, order)[0, 1]) for order in permutations(b)]
-    assert found.p == pytest.approx(np.mean(np.array(every) >= abs(found.effect) - 1e-9))
-    assert spearman(-x, y).effect == pytest.approx(-found.effect)
+    assert association.p == pytest.approx(np.mean(np.array(every) >= abs(association.effect) - 1e-9))
+    assert spearman(-x, y).effect == pytest.approx(-association.effect)
 
 
 def test_large_samples_use_the_t_approximation():
     x, y = _pair(*np.random.default_rng(0).integers(1, 6, (2, 300)).astype(float))
-    found = spearman(x, y)
-    assert (found.p, found.method) == (pytest.approx(stats.spearmanr(x, y).pvalue), "t approximation")
+    association = spearman(x, y)
+    assert (association.p, association.method) == (pytest.approx(stats.spearmanr(x, y).pvalue), "t approximation")
 
 
 def test_epsilon_squared_is_kruskal_wallis():
     x, g = _pair([1.0, 2, 3, 4], "aabb")
-    found, test = epsilon_squared(x, g), kruskal_wallis(x, g)
-    assert (found.effect, found.p, found.statistic, found.n) == (test.effect, test.p, test.statistic, 4)
+    epsilon, test = epsilon_squared(x, g), kruskal_wallis(x, g)
+    assert (epsilon.effect, epsilon.p, epsilon.statistic, epsilon.n) == (test.effect, test.p, test.statistic, 4)
 
 
 def _leaning(rng, n):
@@ -111,23 +112,23 @@ def _echo(rng, n):
 )
 @pytest.mark.parametrize("panels", [12, pytest.param(60, marks=pytest.mark.soak)])
 def test_intervals_cover_the_planted_effect(measure, draw, planted, panels):
-    found = [measure(*draw(np.random.default_rng(seed), 50)) for seed in range(panels)]
-    assert all(one.low <= one.effect <= one.high for one in found)
+    associations = [measure(*draw(np.random.default_rng(seed), 50)) for seed in range(panels)]
+    assert all(association.low <= association.effect <= association.high for association in associations)
     # 95 % less 2.5 standard errors of 60; of 12, more than two miss it with probability .02
-    covered = sum(one.low <= planted <= one.high for one in found)
+    covered = sum(association.low <= planted <= association.high for association in associations)
     assert covered >= (10 if panels == 12 else 0.88 * panels)
 
 
 @pytest.mark.parametrize("measure", [cramers_v, epsilon_squared])
 def test_intervals_of_noise_hold_the_effect_and_reach_down(measure):
     """Resampling adds noise to the effect that it surrounds; uncorrected, V = .12 got an interval of .01 to .05."""
-    found = []
+    associations = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
         first = rng.choice(list("ABCD"), 50) if measure is cramers_v else rng.normal(size=50)
-        found.append(measure(*_pair(first, rng.choice(list("abcdefghi"), 50))))
-    assert all(one.low <= one.effect <= one.high for one in found)
-    assert np.mean([one.low < 0.03 for one in found]) >= 0.85
+        associations.append(measure(*_pair(first, rng.choice(list("abcdefghi"), 50))))
+    assert all(association.low <= association.effect <= association.high for association in associations)
+    assert np.mean([association.low < 0.03 for association in associations]) >= 0.85
 
 
 def test_epsilon_of_a_resample_is_that_of_its_agents():
@@ -136,14 +137,14 @@ def test_epsilon_of_a_resample_is_that_of_its_agents():
     value, _ = pd.factorize(cells.index.get_level_values("value"))
     group, _ = pd.factorize(cells.index.get_level_values("group"))
     drawn = np.random.default_rng(1).multinomial(20, cells / 8, size=5).astype(float)
-    found = _epsilon_each(drawn, value, np.flatnonzero(np.diff(value, prepend=-1)), np.eye(3)[group])
-    for counts, one in zip(drawn.astype(int), found, strict=True):
+    effects = _epsilon_each(drawn, value, np.flatnonzero(np.diff(value, prepend=-1)), np.eye(3)[group])
+    for counts, effect in zip(drawn.astype(int), effects, strict=True):
         who = np.repeat(np.arange(len(cells)), counts)
         again = (
             pd.Series(cells.index.get_level_values("value")[who]),
             pd.Series(cells.index.get_level_values("group")[who]),
         )
-        assert one == pytest.approx(kruskal_wallis(*again).effect)
+        assert effect == pytest.approx(kruskal_wallis(*again).effect)
 
 
 def test_no_interval_where_every_resample_agrees():

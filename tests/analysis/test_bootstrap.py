@@ -26,17 +26,17 @@ def bootstrap_counts(counts, statistic, *, draws=1000, seed=0):
 def test_interval_of_a_share_by_hand():
     # 5 of 10 agents say 1: the resampled number is binomial(10, ½). P(≤ 1) = .0107 < .025 < P(≤ 2) = .0547, so .2 and
     # .8; by symmetry z₀ = a = 0, so BCa reads the same quantiles.
-    found = bootstrap_counts([5, 5], _mean_of([0, 1]), draws=4000)
-    assert (found.estimate, found.low, found.high, found.method) == (0.5, 0.2, 0.8, "bca")
+    interval = bootstrap_counts([5, 5], _mean_of([0, 1]), draws=4000)
+    assert (interval.estimate, interval.low, interval.high, interval.method) == (0.5, 0.2, 0.8, "bca")
 
 
 def test_bca_is_that_of_scipy():
     x = np.random.default_rng(2).exponential(size=40)  # skew, so that both corrections matter
-    own = bootstrap_counts(np.ones(40), _mean_of(x), draws=20_000)
+    interval = bootstrap_counts(np.ones(40), _mean_of(x), draws=20_000)
     other = stats.bootstrap((x,), np.mean, n_resamples=20_000, method="BCa", rng=1).confidence_interval
-    assert (own.low, own.high) == pytest.approx((other.low, other.high), abs=0.02)
+    assert (interval.low, interval.high) == pytest.approx((other.low, other.high), abs=0.02)
     plain = np.quantile([x[np.random.default_rng(s).integers(0, 40, 40)].mean() for s in range(4000)], 0.975)
-    assert own.high > plain + 0.02  # the correction is there: a skewed sample stretches the upper end
+    assert interval.high > plain + 0.02  # the correction is there: a skewed sample stretches the upper end
 
 
 def test_counts_of_agents_and_multinomial_counts_have_the_same_distribution():
@@ -53,8 +53,8 @@ def test_coverage_of_a_95_percent_interval():
     hits = 0
     for seed in range(200):
         counts = rng.multinomial(60, [0.2, 0.3, 0.5])
-        found = bootstrap_counts(counts[counts > 0], _mean_of(np.flatnonzero(counts)), draws=400, seed=seed)
-        hits += found.low <= 1.3 <= found.high
+        interval = bootstrap_counts(counts[counts > 0], _mean_of(np.flatnonzero(counts)), draws=400, seed=seed)
+        hits += interval.low <= 1.3 <= interval.high
     assert 0.90 <= hits / 200 <= 0.99  # ± 3 standard errors of 200 draws at .95
 
 

@@ -28,7 +28,7 @@ def test_p_of_an_even_spread_by_hand() -> None:
     as much, those without a rating in the middle and with one at either end; the drawn p lies within 4 standard errors
     of it."""
     every = list(product(range(3), repeat=3))
-    exact = np.mean([set(one) == {0, 2} for one in every])
+    exact = np.mean([set(chosen) == {0, 2} for chosen in every])
     assert camps_p([2, 0, 1]) == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 50_000))
     assert camps_p([1, 1, 1]) == camps_p([3, 3]) == 1
     assert camps_p([0, 0, 0]) is None
@@ -43,13 +43,13 @@ def test_splits_are_those_of_the_best_cut(rows: list[list[int]]) -> None:
             low, high = x[x <= cut], x[x > cut]
             if low.size and high.size:
                 sides.append((1 - (low.size * low.var() + high.size * high.var()) / (x.size * x.var()), low, high))
-        best = max(sides, key=lambda one: round(one[0], 9), default=None)
+        best = max(sides, key=lambda side: round(side[0], 9), default=None)
         expected = best is not None and best[0] >= 0.85 - 1e-9 and min(map(len, best[1:])) >= x.size / 3
         assert is_split(row) == (expected and best is not None and best[2].mean() - best[1].mean() >= 2)
 
 
 @pytest.mark.parametrize(
-    ("counts", "said"),
+    ("counts", "expected"),
     [
         ([10, 0, 0, 0, 10], "camps"),
         ([9, 1, 0, 1, 9], "camps"),
@@ -60,12 +60,12 @@ def test_splits_are_those_of_the_best_cut(rows: list[list[int]]) -> None:
         ([0, 0, 0, 0, 0], None),
     ],
 )
-def test_opinions(counts: list[int], said: str | None) -> None:
-    assert opinions(counts) == said
+def test_opinions(counts: list[int], expected: str | None) -> None:
+    assert opinions(counts) == expected
 
 
 def share(panels: list[np.ndarray]) -> float:
-    return float(np.mean([has_camps(one) for one in panels]))
+    return float(np.mean([has_camps(panel) for panel in panels]))
 
 
 @pytest.mark.parametrize("n", [10, 50])
@@ -90,8 +90,8 @@ def on_five(x: np.ndarray) -> np.ndarray:
 def test_peoples_items_have_no_camps() -> None:
     """Agreement with the considerations of every panel of this file, both waves: ten of 853 items have camps at .05
     each."""
-    panels = [one for group in groups() for one in group if not one.sort]
-    counted = [frequencies(x[~np.isnan(x)], one.low, one.high) for one in panels for x in one.x.T]
+    panels = [panel for group in groups() for panel in group if not panel.sort]
+    counted = [frequencies(x[~np.isnan(x)], panel.low, panel.high) for panel in panels for x in panel.x.T]
     assert len(counted) > 100
     assert share(counted) <= 0.015
-    assert np.mean([is_split(one) for one in counted]) > share(counted)
+    assert np.mean([is_split(counts) for counts in counted]) > share(counted)

@@ -16,9 +16,9 @@ from tests.analysis.planted_sorts import mixed
 def test_silhouettes_are_those_of_scikit_learn() -> None:
     columns = np.random.default_rng(0).normal(size=(30, 4))
     labels = np.array([0] * 15 + [1] * 14 + [2])  # one agent alone: 0
-    found = silhouettes(squareform(pdist(columns)), labels)
-    assert found == pytest.approx(silhouette_samples(columns, labels))
-    assert found[-1] == 0
+    widths = silhouettes(squareform(pdist(columns)), labels)
+    assert widths == pytest.approx(silhouette_samples(columns, labels))
+    assert widths[-1] == 0
 
 
 def test_clusters_are_as_compact_as_those_of_many_random_starts() -> None:
@@ -32,19 +32,19 @@ def test_clusters_are_as_compact_as_those_of_many_random_starts() -> None:
 
 def test_the_reduced_space_has_one_component_less_than_clusters() -> None:
     columns = weighted(mixed((20, 20, 20), 0)[0])[0]
-    found = separation(columns[None], [2, 3])
+    separated = separation(columns[None], [2, 3])
     scores = principal_components(columns).scores
     parted = partitions(columns[None], pairs_of(columns[None]), [2, 3])
     for k, (labels,) in zip((2, 3), parted, strict=True):
-        assert found.full[0, k - 2] == pytest.approx(silhouette_samples(columns, labels).mean())
-        assert found.reduced[0, k - 2] == pytest.approx(silhouette_samples(scores[:, : k - 1], labels).mean())
+        assert separated.full[0, k - 2] == pytest.approx(silhouette_samples(columns, labels).mean())
+        assert separated.reduced[0, k - 2] == pytest.approx(silhouette_samples(scores[:, : k - 1], labels).mean())
 
 
 def test_data_sets_of_a_stack_do_not_touch_each_other() -> None:
     sets = np.stack([weighted(mixed((12, 12, 6), seed)[0])[0] for seed in range(3)])
-    together, alone = separation(sets, [2, 3, 4]), [separation(one[None], [2, 3, 4]) for one in sets]
-    assert together.full == pytest.approx(np.concatenate([one.full for one in alone]))
-    assert together.reduced == pytest.approx(np.concatenate([one.reduced for one in alone]))
+    together, alone = separation(sets, [2, 3, 4]), [separation(block[None], [2, 3, 4]) for block in sets]
+    assert together.full == pytest.approx(np.concatenate([single.full for single in alone]))
+    assert together.reduced == pytest.approx(np.concatenate([single.reduced for single in alone]))
 
 
 def test_ties_and_more_clusters_than_agents() -> None:

@@ -29,20 +29,20 @@ def test_masi_by_hand():
 def test_alpha_by_hand():
     # a|a, b|b, a|b: Dₒ = ⅓; six codings, three a and three b: Dₑ = 2·3·3/(6·5) = .6; α = 1 − 1/1.8 = 4/9
     first, second = {"1": ["a"], "2": ["b"], "3": ["a"]}, {"1": ["a"], "2": ["b"], "3": ["b"], "4": ["b"]}
-    found = coding_agreement(first, second)
-    assert found.alpha == pytest.approx(4 / 9)
-    assert (found.n, found.n_first_only, found.n_second_only) == (3, 0, 1)
-    assert found.identical_share == pytest.approx(2 / 3)
-    assert [(t.theme, t.n_first, t.n_second, t.n_both) for t in found.themes] == [("a", 2, 1, 1), ("b", 1, 2, 1)]
-    assert [t.alpha for t in found.themes] == pytest.approx([4 / 9, 4 / 9])
+    agreement = coding_agreement(first, second)
+    assert agreement.alpha == pytest.approx(4 / 9)
+    assert (agreement.n, agreement.n_first_only, agreement.n_second_only) == (3, 0, 1)
+    assert agreement.identical_share == pytest.approx(2 / 3)
+    assert [(t.theme, t.n_first, t.n_second, t.n_both) for t in agreement.themes] == [("a", 2, 1, 1), ("b", 1, 2, 1)]
+    assert [t.alpha for t in agreement.themes] == pytest.approx([4 / 9, 4 / 9])
 
 
 @given(STATEMENTS)
 def test_alpha_over_sets_is_that_of_the_package_with_masi_distances(pairs):
-    found = coding_agreement(*_codings(pairs))
+    agreement = coding_agreement(*_codings(pairs))
     sets = sorted({codes for pair in pairs for codes in pair}, key=sorted)
     if len(sets) < 2:
-        assert found.alpha is None
+        assert agreement.alpha is None
         return
     table = np.array([[masi_distance(a, b) for b in sets] for a in sets])
     data = np.array([[sets.index(pair[which]) for pair in pairs] for which in (0, 1)])
@@ -51,10 +51,10 @@ def test_alpha_over_sets_is_that_of_the_package_with_masi_distances(pairs):
         value_domain=list(range(len(sets))),
         level_of_measurement=lambda v1, v2, i1, i2, n_v, dtype: table[i1, i2].astype(dtype),
     )
-    assert found.alpha == pytest.approx(expected)
-    assert found.alpha <= 1
+    assert agreement.alpha == pytest.approx(expected)
+    assert agreement.alpha <= 1
     turned = coding_agreement(*reversed(list(_codings(pairs))))
-    assert turned.alpha == pytest.approx(found.alpha)
+    assert turned.alpha == pytest.approx(agreement.alpha)
 
 
 def test_with_one_theme_each_it_is_nominal_alpha():

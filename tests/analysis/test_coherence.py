@@ -48,8 +48,8 @@ def test_pairs_are_weighted_by_their_variances() -> None:
 def test_chance_gives_one_over_n_minus_one() -> None:
     """The permutation mean of r² is 1/(n − 1), and that of 14 items without the agents' levels, r = −1/13, 1/169
     more."""
-    found = coherence(table(noise(50, 14)))
-    assert found.detail["by_chance"] == pytest.approx(1 / 49 + 1 / 169, abs=0.001)
+    diagnostic = coherence(table(noise(50, 14)))
+    assert diagnostic.detail["by_chance"] == pytest.approx(1 / 49 + 1 / 169, abs=0.001)
 
 
 @pytest.mark.parametrize("n", [50, 200])
@@ -93,8 +93,8 @@ def test_profiles_alike_is_numpys_and_its_se_that_of_permuted_answers() -> None:
 def test_random_sorts_are_incoherent_though_the_grid_ties_their_items() -> None:
     """Each of 60 agents puts 12 items into the grid at random."""
     grid = np.tile(np.repeat(np.arange(-3.0, 3), 2), (60, 1))
-    found = coherence(table(np.random.default_rng(1).permuted(grid, axis=1), low=-3, high=3))
-    assert (found.verdict, found.reason_code) == ("bad", "no_more_than_chance")
+    diagnostic = coherence(table(np.random.default_rng(1).permuted(grid, axis=1), low=-3, high=3))
+    assert (diagnostic.verdict, diagnostic.reason_code) == ("bad", "no_more_than_chance")
 
 
 def test_without_enough_nothing_is_computed() -> None:
@@ -107,9 +107,9 @@ def test_without_enough_nothing_is_computed() -> None:
 
 @pytest.mark.parametrize("x", [np.full((30, 14), 4.0), np.tile(np.arange(14.0) % 5 + 1, (30, 1))])
 def test_one_answer_of_all_to_each_item_is_bad(x: np.ndarray) -> None:
-    found = coherence(table(x))
-    assert (found.value, found.verdict, found.reason_code) == (0.0, "bad", "one_answer")
-    assert overall([found, order_smoothness(table(x))]).verdict == "not usable"
+    diagnostic = coherence(table(x))
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.reason_code) == (0.0, "bad", "one_answer")
+    assert overall([diagnostic, order_smoothness(table(x))]).verdict == "not usable"
 
 
 def test_levels_of_their_own_with_noise_are_no_coherence() -> None:
@@ -121,10 +121,10 @@ def test_levels_of_their_own_with_noise_are_no_coherence() -> None:
 
 def test_thousands_are_drawn_by_seed() -> None:
     x = table(typed(1500, 6, 0.3))
-    found = [coherence(x, seed=seed) for seed in (0, 0, 1)]
-    assert found[0] == found[1] != found[2]
-    assert found[0].detail["agents_drawn"] == 1000
-    assert {one.n for one in found} == {1500}
+    diagnostics = [coherence(x, seed=seed) for seed in (0, 0, 1)]
+    assert diagnostics[0] == diagnostics[1] != diagnostics[2]
+    assert diagnostics[0].detail["agents_drawn"] == 1000
+    assert {diagnostic.n for diagnostic in diagnostics} == {1500}
 
 
 # --- families --------------------------------------------------------------------------------------------------------
@@ -141,17 +141,17 @@ def test_alpha_by_hand() -> None:
 def opinions(n: int = 40, seed: int = 0) -> np.ndarray:
     """Two families of four items, the last of each reversed."""
     rng = np.random.default_rng(seed)
-    own = np.repeat(rng.normal(size=(n, 2)), 4, axis=1) + 0.7 * rng.normal(size=(n, 8))
-    own[:, [3, 7]] *= -1
-    return np.clip(np.rint(3 + own), 1, 5)
+    raw = np.repeat(rng.normal(size=(n, 2)), 4, axis=1) + 0.7 * rng.normal(size=(n, 8))
+    raw[:, [3, 7]] *= -1
+    return np.clip(np.rint(3 + raw), 1, 5)
 
 
 def test_families_hang_together_only_when_rekeyed() -> None:
     families = ["a"] * 4 + ["b"] * 4
-    found = family_alpha(table(opinions(), reverse=[3, 7], families=families))
-    assert found.verdict == "fine"
-    assert found.value == pytest.approx(np.median(list(found.detail["by_family"].values())))  # type: ignore[union-attr]
-    assert float(found.value or 0) > 0.8
+    alpha = family_alpha(table(opinions(), reverse=[3, 7], families=families))
+    assert alpha.verdict == "fine"
+    assert alpha.value == pytest.approx(np.median(list(alpha.detail["by_family"].values())))  # type: ignore[union-attr]
+    assert float(alpha.value or 0) > 0.8
     lost = family_alpha(table(noise(40, 8), reverse=[3, 7], families=families))
     assert (lost.verdict, lost.reason_code) == ("caution", "no_more_than_chance")
 
@@ -185,9 +185,9 @@ def keyed_opinions(n: int, seed: int, liking: float = 0.0) -> np.ndarray:
     """Each family an opinion, half of its items reversed; `liking`: SD over agents of what each adds to all its
     answers."""
     rng = np.random.default_rng(seed)
-    own = np.repeat(rng.normal(size=(n, 2)), 4, axis=1)
-    own[:, KEYED["reverse"]] *= -1
-    return np.clip(np.rint(3 + own + 0.7 * rng.normal(size=(n, 8)) + liking * rng.normal(size=(n, 1))), 1, 5)
+    raw = np.repeat(rng.normal(size=(n, 2)), 4, axis=1)
+    raw[:, KEYED["reverse"]] *= -1
+    return np.clip(np.rint(3 + raw + 0.7 * rng.normal(size=(n, 8)) + liking * rng.normal(size=(n, 1))), 1, 5)
 
 
 def test_who_agrees_with_both_directions_is_found_and_opinions_never_are() -> None:
@@ -202,8 +202,8 @@ def test_who_agrees_with_both_directions_is_found_and_opinions_never_are() -> No
 
 def test_answers_at_random_rarely_pass_for_agreement_with_both() -> None:
     """p < .01, so 2 of 200 are expected; 7 or more have a probability of .005 (binomial)."""
-    found = [reversed_items(table(noise(20, 8, seed), **KEYED)).verdict for seed in range(200)]
-    assert found.count("bad") < 7
+    verdicts = [reversed_items(table(noise(20, 8, seed), **KEYED)).verdict for seed in range(200)]
+    assert verdicts.count("bad") < 7
 
 
 def test_directions_need_pairs_and_agents() -> None:
@@ -220,19 +220,19 @@ def test_directions_need_pairs_and_agents() -> None:
 def test_stability_ignores_a_shift_of_all() -> None:
     """All move up one point: r of the deviations is 1, though hardly an answer is the same."""
     x = np.clip(typed(30, 10, 0.4), 1, 4)
-    found = answer_stability(table(x), table(x + 1))
-    assert (found.value, found.verdict) == (pytest.approx(1), "fine")
+    diagnostic = answer_stability(table(x), table(x + 1))
+    assert (diagnostic.value, diagnostic.verdict) == (pytest.approx(1), "fine")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_who_answers_at_random_is_not_stable(seed: int) -> None:
-    found = answer_stability(table(noise(50, 14, seed)), table(noise(50, 14, seed + 100)))
-    assert (found.verdict, found.reason_code) == ("bad", "no_more_than_chance")
+    diagnostic = answer_stability(table(noise(50, 14, seed)), table(noise(50, 14, seed + 100)))
+    assert (diagnostic.verdict, diagnostic.reason_code) == ("bad", "no_more_than_chance")
 
 
 def test_stability_is_pearsons_r_of_deviations() -> None:
     """Oracle: numpy.corrcoef of the deviations from item means, less each agent's own."""
-    x, y = ((one - one.mean(axis=0)) for one in (typed(30, 10, 0.4), typed(30, 10, 0.4, 1)))
+    x, y = ((panel - panel.mean(axis=0)) for panel in (typed(30, 10, 0.4), typed(30, 10, 0.4, 1)))
     r = np.corrcoef((x - x.mean(axis=1)[:, None]).ravel(), (y - y.mean(axis=1)[:, None]).ravel())[0, 1]
     x, y = typed(30, 10, 0.4), typed(30, 10, 0.4, 1)
     assert answer_stability(table(x), table(y)).value == pytest.approx(r)

@@ -25,15 +25,15 @@ def test_ratings_by_hand_and_small_groups_without_figures() -> None:
     """x: 1 … 6, mean 3.5; y: 2 … 6 and none, mean 4; z has three agents, one agent has no group. W of the lots by
     Kruskal–Wallis over the eleven, whose p is that of all relabellings."""
     values = pd.DataFrame({"q": [1.0, 2, 3, 4, 5, 6, 2, 3, 4, 5, 6, np.nan, 6, 6, 6, 1]}, index=WHO)
-    found = compare_groups(values, GROUP, "rating", ends=(1, 6))
-    by_group = found.by_group.set_index("group")
+    comparison = compare_groups(values, GROUP, "rating", ends=(1, 6))
+    by_group = comparison.by_group.set_index("group")
     assert by_group["estimate"].round(9).to_dict() == pytest.approx({"x": 3.5, "y": 4.0, "z": np.nan}, nan_ok=True)
     assert by_group[["n", "n_total", "small"]].to_numpy().tolist() == [[6, 6, False], [5, 6, False], [3, 3, True]]
     assert by_group.loc["y", "high"] <= 6
-    (row,) = found.tests.to_dict("records")
+    (row,) = comparison.tests.to_dict("records")
     large = GROUP.isin(["x", "y"])
-    own = kruskal_wallis(values["q"][large], GROUP[large])
-    assert (row["p"], row["statistic"], row["effect"]) == (own.p, own.statistic, own.effect)
+    test = kruskal_wallis(values["q"][large], GROUP[large])
+    assert (row["p"], row["statistic"], row["effect"]) == (test.p, test.statistic, test.effect)
     assert (row["n"], row["n_total"], row["n_ungrouped"]) == (11, 16, 1)
     assert (row["groups"], row["small_groups"], row["n_small"]) == (2, 1, 3)
     assert (row["highest"], row["estimate_highest"], row["lowest"]) == ("y", 4.0, "x")
@@ -61,9 +61,9 @@ def test_shares_and_categories() -> None:
 
 def test_what_cannot_be_compared_says_why() -> None:
     values = pd.DataFrame({"alike": [3.0] * 16, "missing": [np.nan] * 16}, index=WHO)
-    found = compare_groups(values, GROUP, "rating").tests.set_index("variable")
-    assert found["reason"].to_dict() == {"alike": "no variation", "missing": "fewer than two groups of 5 agents"}
-    assert found[["p", "p_adjusted", "effect", "detectable"]].isna().all(axis=None)
+    tests = compare_groups(values, GROUP, "rating").tests.set_index("variable")
+    assert tests["reason"].to_dict() == {"alike": "no variation", "missing": "fewer than two groups of 5 agents"}
+    assert tests[["p", "p_adjusted", "effect", "detectable"]].isna().all(axis=None)
     alone = pd.Series([f"g{k}" for k in range(16)], index=WHO)
     assert compare_groups(values, alone, "rating").tests["small_groups"].tolist() == [16, 16]
     empty = compare_groups(values[[]], GROUP, "category")
@@ -80,8 +80,8 @@ def test_what_cannot_be_compared_says_why() -> None:
 def planted(rng: np.random.Generator, n: int, kind: Kind, shift: float) -> tuple[pd.DataFrame, pd.Series]:
     """Five variables, the first of which group "a" rates higher; three groups and a few agents beside them."""
     group = pd.Series(rng.permutation(np.resize(["a", "a", "b", "b", "c"], n)))
-    own = rng.normal(3.3, 1, (n, 5)) + rng.normal(0, 0.5, (n, 1)) + np.outer(group.eq("a"), np.eye(1, 5)) * shift
-    rated = pd.DataFrame(np.clip(np.rint(own), 1, 5))
+    ratings = rng.normal(3.3, 1, (n, 5)) + rng.normal(0, 0.5, (n, 1)) + np.outer(group.eq("a"), np.eye(1, 5)) * shift
+    rated = pd.DataFrame(np.clip(np.rint(ratings), 1, 5))
     return (rated if kind != "share" else rated.ge(4).astype(int)), group
 
 
@@ -94,8 +94,8 @@ def test_the_level_holds(kind: Kind, n: int) -> None:
     likewise."""
     rng = np.random.default_rng(SEED)
     tests = [compare_groups(*planted(rng, n, kind, 0.0), kind, draws=499).tests for _ in range(40)]
-    assert np.mean([one["p"] < 0.05 for one in tests]) <= 0.09
-    assert np.mean([(one["p_adjusted"] < 0.05).any() for one in tests]) <= 0.15
+    assert np.mean([test["p"] < 0.05 for test in tests]) <= 0.09
+    assert np.mean([(test["p_adjusted"] < 0.05).any() for test in tests]) <= 0.15
 
 
 @settings(max_examples=4)
@@ -108,7 +108,7 @@ def test_what_variables_have_in_common_counts_once(seed: int, is_share: bool) ->
         rng.integers(0, 2 if is_share else 4, (10, 3)) + rng.integers(0, 2, (10, 1)) * (not is_share)
     ).astype(float)
     group = pd.Series(rng.permutation(["a"] * 5 + ["b"] * 5))
-    found = compare_groups(values, group, "share" if is_share else "rating").tests
+    tests = compare_groups(values, group, "share" if is_share else "rating").tests
 
     tested = [j for j in values if values[j].nunique() > 1]
 
@@ -119,25 +119,25 @@ def test_what_variables_have_in_common_counts_once(seed: int, is_share: bool) ->
 
     ranks = values[tested].rank()
     untied = pd.Series({j: scipy.stats.tiecorrect(ranks[j].to_numpy()) for j in tested})
-    own = h(group.index[group.eq("a")].tolist())
+    observed = h(group.index[group.eq("a")].tolist())
     for j in tested:
         by_scipy = scipy.stats.kruskal(values[j][group.eq("a")], values[j][group.eq("b")])
-        assert own[j] == pytest.approx(by_scipy.statistic)
-    drawn = pd.DataFrame([h(list(one)) for one in combinations(range(10), 5)])
-    order, reached = sorted(tested, key=lambda j: -own[j]), 0.0
+        assert observed[j] == pytest.approx(by_scipy.statistic)
+    drawn = pd.DataFrame([h(list(combination)) for combination in combinations(range(10), 5)])
+    order, reached = sorted(tested, key=lambda j: -observed[j]), 0.0
     for place, j in enumerate(order):
-        reached = max(reached, float((drawn[order[place:]].max(axis=1) >= own[j]).mean()))
-        assert found["p_adjusted"][j] == pytest.approx(reached)
+        reached = max(reached, float((drawn[order[place:]].max(axis=1) >= observed[j]).mean()))
+        assert tests["p_adjusted"][j] == pytest.approx(reached)
 
 
 @pytest.mark.soak
 def test_what_is_detectable_is_found_four_times_in_five() -> None:
     """By Kruskal–Wallis on five points, whose efficiency is near that of F: 60 panels, .8 ± .15."""
-    rng, found = np.random.default_rng(SEED), []
+    rng, p_values = np.random.default_rng(SEED), []
     group = pd.Series(np.repeat(["a", "b", "c"], 16))
     shift = detectable_difference([16] * 3, np.sqrt(1 + 1 / 12))  # rounding adds 1/12 to the variance
     assert shift is not None
     for _ in range(60):
         rated = np.rint(rng.normal(4, 1, 48) + shift * group.eq("a"))
-        found.append(compare_groups(pd.DataFrame({"q": rated}), group, "rating", draws=999).tests["p"][0] < 0.05)
-    assert 0.65 <= np.mean(found) <= 0.95
+        p_values.append(compare_groups(pd.DataFrame({"q": rated}), group, "rating", draws=999).tests["p"][0] < 0.05)
+    assert 0.65 <= np.mean(p_values) <= 0.95

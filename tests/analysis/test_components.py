@@ -17,8 +17,8 @@ def test_each_block_is_divided_by_its_first_singular_value() -> None:
 
 def test_a_block_of_many_columns_does_not_outweigh_one_column() -> None:
     rng = np.random.default_rng(1)
-    one = rng.normal(size=(40, 1))
-    columns, _ = weighted([np.repeat(rng.normal(size=(40, 1)), 24, axis=1), one])
+    column = rng.normal(size=(40, 1))
+    columns, _ = weighted([np.repeat(rng.normal(size=(40, 1)), 24, axis=1), column])
     first = [np.linalg.svd(part, compute_uv=False)[0] for part in (columns[:, :24], columns[:, 24:])]
     assert first == pytest.approx([1, 1])
 
@@ -26,24 +26,24 @@ def test_a_block_of_many_columns_does_not_outweigh_one_column() -> None:
 def test_components_by_hand() -> None:
     """Two uncorrelated columns of variance 4 : 1 are their own components, with shares 4/5 and 1/5 and loadings 1."""
     centred = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    found = principal_components(centred)
-    assert found.explained == pytest.approx([0.8, 0.2])
-    assert found.loadings == pytest.approx(np.eye(2))
-    assert np.abs(found.scores) == pytest.approx(np.abs(centred))
+    components = principal_components(centred)
+    assert components.explained == pytest.approx([0.8, 0.2])
+    assert components.loadings == pytest.approx(np.eye(2))
+    assert np.abs(components.scores) == pytest.approx(np.abs(centred))
 
 
 @pytest.mark.parametrize("block", [np.zeros((1, 3)), np.full((5, 3), 2.0), np.full((2, 3), 1 / 3)])
 def test_one_agent_or_equal_agents_give_no_component_and_no_nan(block: np.ndarray) -> None:
     columns, firsts = weighted([block, block])
     assert firsts == [0.0, 0.0]
-    found = principal_components(columns)
-    assert (len(found.explained), found.loadings.shape, found.scores.shape) == (0, (6, 0), (len(block), 0))
+    pca = principal_components(columns)
+    assert (len(pca.explained), pca.loadings.shape, pca.scores.shape) == (0, (6, 0), (len(block), 0))
     assert not columns.any()
 
 
 def test_a_column_that_does_not_vary_loads_nothing() -> None:
-    found = principal_components(weighted([np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]])])[0])
-    assert found.loadings.tolist() == [[pytest.approx(1.0)], [0.0]]
+    components = principal_components(weighted([np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]])])[0])
+    assert components.loadings.tolist() == [[pytest.approx(1.0)], [0.0]]
 
 
 def test_missing_values_are_refused() -> None:

@@ -31,12 +31,12 @@ def _planted(grid, sizes, rng):
 
 def test_dyestuff_example_of_lme4():
     rows = pd.DataFrame({"batch": np.repeat(list("ABCDEF"), 5), "value": np.array(DYESTUFF.split(), dtype=float)})
-    found = variance_components(rows, [("batch",)])
-    batch, residual = found.components
+    variance = variance_components(rows, [("batch",)])
+    batch, residual = variance.components
     assert batch.variance == pytest.approx(1764.05)  # lme4, REML: batch 1764 (1764.05), residual 2451 (2451.25)
     assert residual.variance == pytest.approx(2451.25)
     assert batch.share == pytest.approx(1764.05 / (1764.05 + 2451.25))
-    assert (found.n, found.balanced, batch.levels) == (30, True, 6)
+    assert (variance.n, variance.balanced, batch.levels) == (30, True, 6)
 
 
 def test_balanced_crossed_design_is_solved_by_expected_mean_squares():
@@ -49,9 +49,9 @@ def test_balanced_crossed_design_is_solved_by_expected_mean_squares():
     ms_a, ms_b = b * r * ((row - mean) ** 2).sum() / (a - 1), a * r * ((column - mean) ** 2).sum() / (b - 1)
     ms_ab = r * ((cell - row[:, None] - column + mean) ** 2).sum() / ((a - 1) * (b - 1))
     ms_e = ((y - cell[..., None]) ** 2).sum() / (a * b * (r - 1))
-    found = variance_components(rows, [("agent",), ("item",), ("agent", "item")])
+    variance = variance_components(rows, [("agent",), ("item",), ("agent", "item")])
     expected = [(ms_a - ms_ab) / (b * r), (ms_b - ms_ab) / (a * r), (ms_ab - ms_e) / r, ms_e]
-    assert [c.estimate for c in found.components] == pytest.approx(expected)
+    assert [c.estimate for c in variance.components] == pytest.approx(expected)
 
 
 def test_planted_components_are_recovered_on_average_with_gaps():
@@ -60,9 +60,9 @@ def test_planted_components_are_recovered_on_average_with_gaps():
     rng, grid, sums = np.random.default_rng(1), _grid(20, 8, 3, models=3), {}
     for _ in range(60):
         rows = _planted(grid, sizes, rng)
-        found = variance_components(rows[rng.random(len(rows)) > 0.3])
-        assert not found.balanced
-        for component in found.components:
+        variance = variance_components(rows[rng.random(len(rows)) > 0.3])
+        assert not variance.balanced
+        for component in variance.components:
             sums[component.source] = sums.get(component.source, 0.0) + component.estimate / 60
     for source, estimate in sums.items():
         assert estimate == pytest.approx(sizes.get(source, 0.0) ** 2, abs=0.12), source
@@ -91,10 +91,10 @@ def test_sources_that_the_design_cannot_separate_are_left_out_and_named():
 
 def test_shift_scale_and_order_of_rows():
     rows = _planted(_grid(8, 5, 3), {"agent": 1, "item": 1, "residual": 1}, np.random.default_rng(4))
-    found = [c.estimate for c in variance_components(rows).components if c.estimate is not None]
+    estimates = [c.estimate for c in variance_components(rows).components if c.estimate is not None]
     turned = variance_components(rows.assign(value=rows["value"] * 10 - 3).sample(frac=1, random_state=0))
     assert [c.estimate for c in turned.components if c.estimate is not None] == pytest.approx(
-        [100 * one for one in found], abs=1e-8
+        [100 * estimate for estimate in estimates], abs=1e-8
     )
 
 

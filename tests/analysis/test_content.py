@@ -11,16 +11,16 @@ from enquete.analysis.content import one_valued, text_note
 from tests.support.contents import HELD_OUT, TEXTS, Text
 
 
-@pytest.mark.parametrize("one", TEXTS, ids=lambda one: f"{one.note or 'good'}: {one.text[:30]}")
-def test_each_text_gets_the_note_that_a_reader_would_give(one: Text) -> None:
-    assert text_note(one.text, one.language, one.beside) == one.note
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: f"{case.note or 'good'}: {case.text[:30]}")
+def test_each_text_gets_the_note_that_a_reader_would_give(case: Text) -> None:
+    assert text_note(case.text, case.language, case.beside) == case.note
 
 
 def test_texts_that_the_rules_were_not_made_on() -> None:
     """Written before they were tried: every note is right, and at least eight in ten of the bad are found."""
-    found = [(bool(text_note(one.text, one.language, one.beside)), bool(one.note)) for one in HELD_OUT]
-    assert [given for given, bad in found if not bad].count(True) == 0
-    assert found.count((True, True)) / sum(bad for _, bad in found) >= 0.8
+    noted = [(bool(text_note(case.text, case.language, case.beside)), bool(case.note)) for case in HELD_OUT]
+    assert [given for given, bad in noted if not bad].count(True) == 0
+    assert noted.count((True, True)) / sum(bad for _, bad in noted) >= 0.8
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def table(**agents: list[str]) -> pd.DataFrame:
 
 
 def test_agents_who_say_nothing_are_counted_at_any_number() -> None:
-    (one,) = contentless(table(a=["one_value", "one_value"]))
-    assert (one.value, one.verdict, one.n) == (1.0, "bad", 1)
+    (diagnostic,) = contentless(table(a=["one_value", "one_value"]))
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.n) == (1.0, "bad", 1)
     # By hand: of a, b, c, d and e two say nothing: a row of one value, and one of two texts; .40 is above .25
     five, texts = contentless(table(a=["one_value", ""], b=["no_sentence", ""], c=["", ""], d=["", ""], e=["", ""]))
     assert (texts.name, texts.value, texts.n, texts.verdict) == ("empty_texts", pytest.approx(1 / 9), 9, "fine")
@@ -61,7 +61,7 @@ def test_agents_who_say_nothing_are_counted_at_any_number() -> None:
     assert five.detail["by_item"] == {"i0": 2}
     four, _ = contentless(table(a=["one_value", ""], b=["", ""], c=["", ""], d=["", ""]))
     assert four.verdict == "caution"
-    assert {one.verdict for one in contentless(table(a=["", ""]))} == {"fine"}
+    assert {text_check.verdict for text_check in contentless(table(a=["", ""]))} == {"fine"}
 
 
 def test_a_comment_left_empty_is_a_caution_for_the_texts_and_none_for_the_agent() -> None:

@@ -26,23 +26,23 @@ def test_mean_and_variances_are_those_observed(blocks: list[Matrix]) -> None:
     """Along the observed components, over 100 data sets; before calibration the first is short by a fifth and more."""
     observed = np.hstack(blocks)
     _, s, axes = np.linalg.svd(observed - observed.mean(axis=0), full_matrices=False)
-    sets = [np.hstack(one) for one in drawn(blocks, 100)]
-    squares = np.mean([(((one - one.mean(axis=0)) @ axes[:3].T) ** 2).sum(axis=0) for one in sets], axis=0)
+    sets = [np.hstack(drawing) for drawing in drawn(blocks, 100)]
+    squares = np.mean([(((drawing - drawing.mean(axis=0)) @ axes[:3].T) ** 2).sum(axis=0) for drawing in sets], axis=0)
     assert squares == pytest.approx(s[:3] ** 2, rel=0.08)
-    assert np.mean([one.mean(axis=0) for one in sets], axis=0) == pytest.approx(observed.mean(axis=0), abs=0.12)
+    assert np.mean([drawing.mean(axis=0) for drawing in sets], axis=0) == pytest.approx(observed.mean(axis=0), abs=0.12)
 
 
 def test_free_blocks_keep_their_covariance_exactly() -> None:
     """Without grid and rounding a draw is a rotation of the observed data: same mean, same products."""
     block = np.random.default_rng(1).normal(size=(20, 4)) @ np.diag([4.0, 2.0, 1.0, 0.5])
-    ((found,),) = drawn([block], 1)
-    assert found.mean(axis=0) == pytest.approx(block.mean(axis=0))
-    assert np.cov(found.T) == pytest.approx(np.cov(block.T))
-    assert not np.allclose(found, block)
+    ((sample,),) = drawn([block], 1)
+    assert sample.mean(axis=0) == pytest.approx(block.mean(axis=0))
+    assert np.cov(sample.T) == pytest.approx(np.cov(block.T))
+    assert not np.allclose(sample, block)
 
 
 def test_few_or_equal_agents() -> None:
-    ((found,),) = drawn([np.ones((6, 3))], 1)
-    assert (found == 1).all()
+    ((sample,),) = drawn([np.ones((6, 3))], 1)
+    assert (sample == 1).all()
     short = continuum(6, 1, 0)
-    assert all(np.isfinite(weighted(one)[0]).all() for one in drawn(short, 5))
+    assert all(np.isfinite(weighted(draw)[0]).all() for draw in drawn(short, 5))

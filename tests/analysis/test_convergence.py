@@ -24,11 +24,11 @@ def series(**ratings):
 def test_convergence_by_hand():
     first = series(a=1, b=2, c=3, d=4, e=5, gone=3)
     second = series(a=3, b=2, c=3, d=5, e=3, new=1)
-    found = converge(first, second)  # M = 3 over all six first ratings
-    assert (found.n_paired, found.n_first_only, found.n_second_only) == (5, 1, 1)
-    assert (found.iqr_first, found.iqr_second, found.delta_iqr) == (2, 0, -2)  # 1 2 3 4 5 → 2 3 3 3 5
-    assert (found.n_off_median, found.n_moved, found.n_toward, found.n_away) == (4, 3, 2, 1)
-    assert found.share_toward == 0.5
+    convergence = converge(first, second)  # M = 3 over all six first ratings
+    assert (convergence.n_paired, convergence.n_first_only, convergence.n_second_only) == (5, 1, 1)
+    assert (convergence.iqr_first, convergence.iqr_second, convergence.delta_iqr) == (2, 0, -2)  # 1 2 3 4 5 → 2 3 3 3 5
+    assert (convergence.n_off_median, convergence.n_moved, convergence.n_toward, convergence.n_away) == (4, 3, 2, 1)
+    assert convergence.share_toward == 0.5
 
 
 def test_the_median_that_was_shown_can_be_given():
@@ -38,9 +38,9 @@ def test_the_median_that_was_shown_can_be_given():
 
 
 def test_nobody_in_both_rounds():
-    found = converge(series(a=1), series(b=2, c=np.nan))
-    assert (found.n_paired, found.n_first_only, found.n_second_only) == (0, 1, 1)
-    assert {found.iqr_first, found.delta_iqr, found.share_toward} == {None}
+    convergence = converge(series(a=1), series(b=2, c=np.nan))
+    assert (convergence.n_paired, convergence.n_first_only, convergence.n_second_only) == (0, 1, 1)
+    assert {convergence.iqr_first, convergence.delta_iqr, convergence.share_toward} == {None}
 
 
 def test_all_at_the_median_have_nowhere_to_move():
@@ -101,7 +101,7 @@ def test_consensus_is_ranked_by_iqr_then_importance():
 def test_counts_add_up_whatever_the_order(pairs):
     first = pd.Series({f"p{i}": float(a) for i, (a, _) in enumerate(pairs)})
     second = pd.Series({f"p{i}": float(b) for i, (_, b) in enumerate(pairs)})
-    found = converge(first, second)
-    assert found.n_toward + found.n_away <= found.n_moved <= found.n_paired
-    assert found.n_toward <= found.n_off_median
-    assert converge(first[::-1], second) == found
+    convergence = converge(first, second)
+    assert convergence.n_toward + convergence.n_away <= convergence.n_moved <= convergence.n_paired
+    assert convergence.n_toward <= convergence.n_off_median
+    assert converge(first[::-1], second) == convergence

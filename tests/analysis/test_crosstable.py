@@ -28,26 +28,26 @@ def _findings(n=60, seed=0):
 
 def test_kinds_choose_the_measure_and_p_is_corrected_over_the_whole_table():
     f = _findings()
-    found = {(one.first, one.second): one for one in cross_table(f, KINDS)}
-    assert len(found) == 6
-    assert found["archetype", "factor"].association == cramers_v(f["archetype"], f["factor"])
-    assert found["archetype", "drift"].association == epsilon_squared(f["drift"], f["archetype"])
-    assert found["drift", "held_out"].association == spearman(f["drift"], f["held_out"].astype(float))
-    p = [one.association.p for one in found.values()]
-    assert [one.p_holm for one in found.values()] == holm(p)
-    assert [one.p_bh for one in found.values()] == benjamini_hochberg(p)
-    assert found["archetype", "factor"].association.n_missing == int(f["factor"].isna().sum())
+    pairs = {(pair.first, pair.second): pair for pair in cross_table(f, KINDS)}
+    assert len(pairs) == 6
+    assert pairs["archetype", "factor"].association == cramers_v(f["archetype"], f["factor"])
+    assert pairs["archetype", "drift"].association == epsilon_squared(f["drift"], f["archetype"])
+    assert pairs["drift", "held_out"].association == spearman(f["drift"], f["held_out"].astype(float))
+    p = [pair.association.p for pair in pairs.values()]
+    assert [pair.p_holm for pair in pairs.values()] == holm(p)
+    assert [pair.p_bh for pair in pairs.values()] == benjamini_hochberg(p)
+    assert pairs["archetype", "factor"].association.n_missing == int(f["factor"].isna().sum())
 
 
 def test_planted_association_is_found_and_no_other():
-    found = [(one.first, one.second) for one in cross_table(_findings(), KINDS) if one.p_holm < 0.05]
-    assert found == [("archetype", "drift")]
+    pairs = [(pair.first, pair.second) for pair in cross_table(_findings(), KINDS) if pair.p_holm < 0.05]
+    assert pairs == [("archetype", "drift")]
 
 
 def test_pairs_can_be_named_and_an_empty_table_has_no_p():
     (only,) = cross_table(_findings(), KINDS, pairs=[("drift", "archetype")])
     assert (only.first, only.association.measure, only.p_bh) == ("drift", "epsilon_squared", only.association.p)
-    assert all(one.p_holm is None and one.association.reason for one in cross_table(_findings(2), KINDS))
+    assert all(pair.p_holm is None and pair.association.reason for pair in cross_table(_findings(2), KINDS))
 
 
 def test_bad_findings_are_named():

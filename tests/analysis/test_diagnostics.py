@@ -40,36 +40,37 @@ def test_no_value_is_no_verdict() -> None:
     assert judged("acquiescence", 0.0, counts, why_not="one_keying").reason_code == "one_keying"
 
 
-def one(name: str, verdict: str, code: str = "above") -> Diagnostic:
+def check(name: str, verdict: str, code: str = "above") -> Diagnostic:
     return Diagnostic(name, 1.0, 10, None, (None, None), verdict, code)  # type: ignore[arg-type]
 
 
-FINE = [one("acquiescence", "fine", ""), one("test_retest", "fine", "")]
+FINE = [check("acquiescence", "fine", ""), check("test_retest", "fine", "")]
 
 
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
         ([], Overall("usable", ())),
-        ([one("midpoint_style", "caution")], Overall("usable with caution", ("midpoint_style:above",))),
-        ([one("midpoint_style", "bad")], Overall("usable with caution", ("midpoint_style:above",))),
+        ([check("midpoint_style", "caution")], Overall("usable with caution", ("midpoint_style:above",))),
+        ([check("midpoint_style", "bad")], Overall("usable with caution", ("midpoint_style:above",))),
         (
-            [one("midpoint_style", "bad"), one("extreme_style", "bad", "below")],
+            [check("midpoint_style", "bad"), check("extreme_style", "bad", "below")],
             Overall("not usable", ("midpoint_style:above", "extreme_style:below")),
         ),
         (
-            [one("midpoint_style", "caution"), one("persona_flattening", "bad")],  # decisive: alone enough, named first
+            # decisive: alone enough, named first
+            [check("midpoint_style", "caution"), check("persona_flattening", "bad")],
             Overall("not usable", ("persona_flattening:above", "midpoint_style:above")),
         ),
-        ([one("persona_flattening", "not computed", "too_few_agents")], Overall("usable", ())),
-        ([one("human_jsd", "not computed", "no_human_marginals")] * 9, Overall("usable", ())),
-        ([one("acquiescence", "not computed", "one_keying")] * 9, Overall("usable", ())),
+        ([check("persona_flattening", "not computed", "too_few_agents")], Overall("usable", ())),
+        ([check("human_jsd", "not computed", "no_human_marginals")] * 9, Overall("usable", ())),
+        ([check("acquiescence", "not computed", "one_keying")] * 9, Overall("usable", ())),
         (
-            [one("coherence", "bad", "no_more_than_chance")],  # the retest shows that answers last
+            [check("coherence", "bad", "no_more_than_chance")],  # the retest shows that answers last
             Overall("usable with caution", ("coherence:no_more_than_chance",)),
         ),
-        ([one("coherence", "not computed", "too_few_agents")], Overall("usable", ())),
-        ([one("placebo_exposure", "information", "one_run")] * 9, Overall("usable", ())),
+        ([check("coherence", "not computed", "too_few_agents")], Overall("usable", ())),
+        ([check("placebo_exposure", "information", "one_run")] * 9, Overall("usable", ())),
     ],
 )
 def test_the_overall_rule(more: list[Diagnostic], expected: Overall) -> None:
@@ -98,28 +99,28 @@ FEW = "too_few_agents"
     ],
 )
 def test_what_cannot_be_told_from_chance_is_not_judged(floors: dict[str, tuple[str, str]], verdict: str) -> None:
-    assert overall([FINE[0], *(one(name, *found) for name, found in floors.items())]).verdict == verdict
+    assert overall([FINE[0], *(check(name, *floor) for name, floor in floors.items())]).verdict == verdict
 
 
-@pytest.mark.parametrize("retest", [[], [one("test_retest", "not computed", "too_few_agents")]])
+@pytest.mark.parametrize("retest", [[], [check("test_retest", "not computed", "too_few_agents")]])
 def test_without_a_retest_usable_is_only_as_far_as_checked(retest: list[Diagnostic]) -> None:
-    checks = [one("coherence", "fine", ""), one("flat_items", "fine", ""), *retest]
+    checks = [check("coherence", "fine", ""), check("flat_items", "fine", ""), *retest]
     assert overall(checks) == Overall("usable as far as checked", ("reliability_not_tested",))
-    with_caution = overall([*checks, one("midpoint_style", "caution")])
+    with_caution = overall([*checks, check("midpoint_style", "caution")])
     assert with_caution == Overall("usable with caution", ("midpoint_style:above",))
 
 
 @pytest.mark.parametrize(
-    "found",
-    [[], [one("placebo_exposure", "information", "one_run")], [one("refusal_rate", "not computed", "undefined")]],
+    "diagnostics",
+    [[], [check("placebo_exposure", "information", "one_run")], [check("refusal_rate", "not computed", "undefined")]],
 )
-def test_where_nothing_was_computed_there_is_nothing_to_judge(found: list[Diagnostic]) -> None:
-    assert overall(found) == Overall("nothing to judge")
+def test_where_nothing_was_computed_there_is_nothing_to_judge(diagnostics: list[Diagnostic]) -> None:
+    assert overall(diagnostics) == Overall("nothing to judge")
 
 
 def test_an_unknown_diagnostic_is_refused() -> None:
     with pytest.raises(ValueError, match="no such diagnostic: 'mood'; known are acquiescence"):
-        overall([one("mood", "fine")])
+        overall([check("mood", "fine")])
 
 
 @pytest.mark.parametrize("name", THRESHOLDS)
@@ -136,7 +137,7 @@ def test_every_threshold_is_complete_and_ordered(name: str) -> None:
 
 def test_a_proposal_alone_is_never_worse_than_a_caution() -> None:
     rule = Threshold("share", (None, 0.1), (None, 0.3), {"agents": 1}, "", "proposal", "", "")
-    found = [
+    verdicts = [
         judged("own", 0.5, {"agents": 5}, rule=replace(rule, basis=basis)).verdict for basis in ("proposal", "people")
     ]
-    assert found == ["caution", "bad"]
+    assert verdicts == ["caution", "bad"]

@@ -59,18 +59,18 @@ def test_bimodality_by_hand():
 
 
 def test_describe_by_hand():
-    found = describe([1, 2, 4, 5, np.nan], 1, 5)
-    assert (found.n, found.n_missing) == (4, 1)
+    description = describe([1, 2, 4, 5, np.nan], 1, 5)
+    assert (description.n, description.n_missing) == (4, 1)
     # type 7: position 1 + (n−1)q: Q1 at 1.75 → 1.75, Q3 at 3.25 → 4.25
-    assert (found.q1, found.median, found.q3, found.iqr) == (1.75, 3, 4.25, 2.5)
-    assert (found.mean, found.top_share) == (3, 0.5)
-    assert found.sd == pytest.approx(math.sqrt(10 / 3))
+    assert (description.q1, description.median, description.q3, description.iqr) == (1.75, 3, 4.25, 2.5)
+    assert (description.mean, description.top_share) == (3, 0.5)
+    assert description.sd == pytest.approx(math.sqrt(10 / 3))
     assert describe([1, 2, 4, 5], 1, 5, top=1).top_share == 0.25
 
 
 def test_one_and_no_rating():
-    one = describe([4], 1, 5)
-    assert (one.median, one.iqr, one.sd, one.agreement, one.consensus, one.bimodality) == (4, 0, None, 1, 1, None)
+    only = describe([4], 1, 5)
+    assert (only.median, only.iqr, only.sd, only.agreement, only.consensus, only.bimodality) == (4, 0, None, 1, 1, None)
     none = describe([np.nan, np.nan], 1, 5)
     assert (none.n, none.n_missing) == (0, 2)
     assert {none.median, none.iqr, none.mean, none.sd, none.top_share, none.agreement, none.consensus} == {None}

@@ -22,25 +22,25 @@ def rows(n: int = 2, shares: dict[str, float] | None = None) -> pd.DataFrame:
 
 
 def made(frame: pd.DataFrame) -> ExpectedAnswers:
-    found = read_expected(read_answers(frame), frame)
-    assert found is not None
-    return found
+    expected = read_expected(read_answers(frame), frame)
+    assert expected is not None
+    return expected
 
 
 def test_mass_and_mean_by_hand() -> None:
     """Ends .5 + .25, midpoint .25, mean .5·1 + .25·3 + .25·5 = 2.5; of two agents 1, 0, ½, 0 and ½ answers a point."""
-    found = made(rows())
-    assert (found.ends[0, 0], found.middle[0, 0], found.means.value[0, 0]) == (0.75, 0.25, 2.5)
-    assert found.tables["i00"].tolist() == [1, 0, 0.5, 0, 0.5]
+    expected = made(rows())
+    assert (expected.ends[0, 0], expected.middle[0, 0], expected.means.value[0, 0]) == (0.75, 0.25, 2.5)
+    assert expected.tables["i00"].tolist() == [1, 0, 0.5, 0, 0.5]
 
 
 def test_a_refusal_has_no_mass() -> None:
     frame = rows()
     frame.loc[0, ["value", "status", "distribution"]] = [np.nan, "refused", ""]
-    found = made(frame)
-    assert np.isnan(found.ends[0, 0])
-    assert np.isnan(found.means.value[0, 0])
-    assert found.tables["i00"].sum() == 1
+    expected = made(frame)
+    assert np.isnan(expected.ends[0, 0])
+    assert np.isnan(expected.means.value[0, 0])
+    assert expected.tables["i00"].sum() == 1
 
 
 def test_point_answers_have_none() -> None:
@@ -59,13 +59,13 @@ def test_what_is_no_distribution_is_named(text: str) -> None:
 def test_checks_take_the_mass() -> None:
     """100 answers with .75 at the ends, none of whose medians is one; SD of the mass √(Σp(k − 2.5)²·n/(n − 1)), Σ… =
     2.75."""
-    found = made(rows(100))
-    assert extreme_style(found.answers).value == 0
-    assert extreme_style(found.answers, found.ends).value == pytest.approx(0.75)
-    ratio = variance_ratio(found.answers, {"i00": 1.0}, tables=found.tables)
+    expected = made(rows(100))
+    assert extreme_style(expected.answers).value == 0
+    assert extreme_style(expected.answers, expected.ends).value == pytest.approx(0.75)
+    ratio = variance_ratio(expected.answers, {"i00": 1.0}, tables=expected.tables)
     assert ratio.value == pytest.approx(np.sqrt(2.75 * 100 / 99))
-    likely = human_anchor(found.answers, {"i00": {1: 2, 3: 1, 5: 1}}, tables=found.tables)
-    assert [one.value for one in likely] == pytest.approx([1, 1])
+    likely = human_anchor(expected.answers, {"i00": {1: 2, 3: 1, 5: 1}}, tables=expected.tables)
+    assert [diagnostic.value for diagnostic in likely] == pytest.approx([1, 1])
 
 
 def test_likeness_of_two_arms() -> None:

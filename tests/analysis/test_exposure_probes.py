@@ -22,9 +22,9 @@ def moved(n: int, by: float = 1.0) -> np.ndarray:
 @pytest.mark.parametrize(("n", "count", "verdict"), [(0, 0, "fine"), (5, 0, "fine"), (6, 1, "caution"), (7, 1, "bad")])
 def test_a_control_item_that_drifts(n: int, count: int, verdict: str) -> None:
     """By hand: p = 2/2ⁿ, .0625 for five and .03125 for six; the mean moves by n/20, .3 for six, .35 for seven."""
-    found = negative_control(table(BEFORE), table(moved(n)), ["i00"])
-    assert (found.value, found.verdict, found.n) == (count, verdict, 20)
-    assert found.detail["drifted"] == ["i00"] * count
+    diagnostic = negative_control(table(BEFORE), table(moved(n)), ["i00"])
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.n) == (count, verdict, 20)
+    assert diagnostic.detail["drifted"] == ["i00"] * count
 
 
 def test_more_controls_are_corrected_for() -> None:
@@ -38,8 +38,8 @@ def test_controls_must_be_there() -> None:
     for items, message in ((["x"], "items of both waves, not 'x'"), ([], "needs items")):
         with pytest.raises(ValueError, match=message):
             negative_control(table(BEFORE), table(BEFORE), items)
-    found = negative_control(table(BEFORE[:19]), table(BEFORE[:19]), ["i00"])
-    assert (found.reason_code, found.detail["too_few_pairs"]) == ("too_few_agents", ["i00"])
+    diagnostic = negative_control(table(BEFORE[:19]), table(BEFORE[:19]), ["i00"])
+    assert (diagnostic.reason_code, diagnostic.detail["too_few_pairs"]) == ("too_few_agents", ["i00"])
 
 
 def half(by: float) -> np.ndarray:
@@ -49,10 +49,10 @@ def half(by: float) -> np.ndarray:
 
 def test_one_run_is_information() -> None:
     """By hand: effects are ten of 1 and ten of 0, mean ½, s = √(5/19), ± 2.093·s/√20 = .24."""
-    found = placebo_exposure(*map(table, (BEFORE, half(1), BEFORE, BEFORE)))
-    assert (found.value, found.verdict, found.reason_code) == (0.5, "information", "one_run")
-    assert found.detail["low"] == pytest.approx(0.5 - 2.093 * (5 / 19) ** 0.5 / 20**0.5, abs=1e-4)
-    assert found.detail["directed"] == 0.5
+    diagnostic = placebo_exposure(*map(table, (BEFORE, half(1), BEFORE, BEFORE)))
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.reason_code) == (0.5, "information", "one_run")
+    assert diagnostic.detail["low"] == pytest.approx(0.5 - 2.093 * (5 / 19) ** 0.5 / 20**0.5, abs=1e-4)
+    assert diagnostic.detail["directed"] == 0.5
 
 
 def test_student_is_scipys() -> None:
@@ -77,9 +77,9 @@ def toward(n: int, by: float = 1.0) -> np.ndarray:
 def test_following_a_median_that_nobody_gave(bogus: np.ndarray, value: float, verdict: str) -> None:
     """By hand: all at 1; toward the true 3 all move 1 of 2 (pull ½); toward the bogus 5 they move so much of 4. Half of
     the true pull, .25, already is caution; more is no worse, since that bound is a proposal."""
-    found = false_median(table(ONES), table(toward(100)), table(bogus), true_median=TRUE, bogus_median=BOGUS)
-    assert (found.value, found.verdict, found.benchmark) == (pytest.approx(value), verdict, pytest.approx(0.5))
-    assert found.threshold == (None, pytest.approx(0.25))
+    check = false_median(table(ONES), table(toward(100)), table(bogus), true_median=TRUE, bogus_median=BOGUS)
+    assert (check.value, check.verdict, check.benchmark) == (pytest.approx(value), verdict, pytest.approx(0.5))
+    assert check.threshold == (None, pytest.approx(0.25))
 
 
 def test_where_nobody_follows_the_true_median_a_twentieth_is_too_much() -> None:
@@ -98,5 +98,5 @@ def test_pull_counts_only_those_with_a_gap() -> None:
 
 
 def test_equal_medians_are_no_probe() -> None:
-    found = false_median(table(ONES), table(ONES), table(ONES), true_median=TRUE, bogus_median=TRUE)
-    assert (found.value, found.reason_code) == (None, "no_bogus_median")
+    diagnostic = false_median(table(ONES), table(ONES), table(ONES), true_median=TRUE, bogus_median=TRUE)
+    assert (diagnostic.value, diagnostic.reason_code) == (None, "no_bogus_median")

@@ -38,10 +38,10 @@ def by_definition(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 def test_distances_by_hand() -> None:
     """Five agents, one item: 1 2 3 4 5 → 3 3 3 3 3. Medians of the others: 3.5, 3.5, 3, 2.5, 2.5. Before: (2.5 + 1.5 +
     0 + 1.5 + 2.5)/5 = 1.6, after (.5 + .5 + 0 + .5 + .5)/5 = .4."""
-    found = drawn(np.array([[1.0], [2], [3], [4], [5]]), np.full((5, 1), 3.0))
-    assert (found.before, found.after, found.estimate) == pytest.approx((1.6, 0.4, 1.2))
-    assert (found.n, found.n_total, found.n_changed, found.specific) == (5, 5, 4, None)
-    assert found.movement == "untestable"
+    pull = drawn(np.array([[1.0], [2], [3], [4], [5]]), np.full((5, 1), 3.0))
+    assert (pull.before, pull.after, pull.estimate) == pytest.approx((1.6, 0.4, 1.2))
+    assert (pull.n, pull.n_total, pull.n_changed, pull.specific) == (5, 5, 4, None)
+    assert pull.movement == "untestable"
 
 
 def test_estimate_is_the_definition() -> None:
@@ -50,8 +50,8 @@ def test_estimate_is_the_definition() -> None:
         x, y = (rng.integers(2, 5, (7, 3)).astype(float) for _ in range(2))
         x[rng.random(x.shape) < 0.1] = np.nan
         y[rng.random(y.shape) < 0.1] = np.nan
-        found = drawn(x, y)
-        assert (found.estimate, found.specific) == pytest.approx(by_definition(x, y))
+        pull = drawn(x, y)
+        assert (pull.estimate, pull.specific) == pytest.approx(by_definition(x, y))
 
 
 def test_p_is_that_of_exchanged_rounds() -> None:
@@ -62,7 +62,7 @@ def test_p_is_that_of_exchanged_rounds() -> None:
     y = np.clip(np.rint(x + 0.5 * (np.median(x, axis=0) - x) + rng.normal(0, 0.5, x.shape)), 1, 5)
     every = [
         by_definition(np.where(kept, x, y), np.where(kept, y, x))[0]
-        for kept in (np.array(one)[:, None] for one in product([True, False], repeat=8))
+        for kept in (np.array(bits)[:, None] for bits in product([True, False], repeat=8))
     ]
     exact = min(1.0, 2 * min(np.mean(np.array(every) >= every[0] - 1e-9), np.mean(np.array(every) <= every[0] + 1e-9)))
     p = drawn(x, y, draws=9_999).p
@@ -75,10 +75,10 @@ def test_what_draws_all_answers_to_the_middle_of_the_scale_is_no_feedback() -> N
     is."""
     rng = np.random.default_rng(0)
     x = rng.integers(1, 6, (50, 36)).astype(float)
-    found = drawn(x, np.where(rng.random(x.shape) < 0.5, x, np.rint((x + 3) / 2)))
-    assert found.p is not None
-    assert found.p < 0.05
-    assert found.movement == "middle"
+    pull = drawn(x, np.where(rng.random(x.shape) < 0.5, x, np.rint((x + 3) / 2)))
+    assert pull.p is not None
+    assert pull.p < 0.05
+    assert pull.movement == "middle"
 
 
 def test_nobody_changed_nobody_there_and_bad_ratings() -> None:
@@ -97,23 +97,23 @@ def test_nobody_changed_nobody_there_and_bad_ratings() -> None:
 Second = Callable[[np.random.Generator, np.ndarray, np.ndarray], np.ndarray]
 
 
-def anew(rng: np.random.Generator, own: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return own + rng.normal(0, 0.6, own.shape)
+def anew(rng: np.random.Generator, opinions: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return opinions + rng.normal(0, 0.6, opinions.shape)
 
 
-def with_noise(rng: np.random.Generator, own: np.ndarray, x: np.ndarray) -> np.ndarray:
+def with_noise(rng: np.random.Generator, opinions: np.ndarray, x: np.ndarray) -> np.ndarray:
     return x + rng.choice([-1, 0, 1], p=[0.2, 0.6, 0.2], size=x.shape)
 
 
-def to_the_middle(rng: np.random.Generator, own: np.ndarray, x: np.ndarray) -> np.ndarray:
+def to_the_middle(rng: np.random.Generator, opinions: np.ndarray, x: np.ndarray) -> np.ndarray:
     return 3 + 0.8 * (x - 3) + rng.normal(0, 0.4, x.shape)
 
 
-def halfway(rng: np.random.Generator, own: np.ndarray, x: np.ndarray) -> np.ndarray:
+def halfway(rng: np.random.Generator, opinions: np.ndarray, x: np.ndarray) -> np.ndarray:
     return x + 0.5 * (np.median(x, axis=0) - x) + rng.normal(0, 0.5, x.shape)
 
 
-def a_third(rng: np.random.Generator, own: np.ndarray, x: np.ndarray) -> np.ndarray:
+def a_third(rng: np.random.Generator, opinions: np.ndarray, x: np.ndarray) -> np.ndarray:
     return x + 0.3 * (np.median(x, axis=0) - x) + rng.normal(0, 0.5, x.shape)
 
 
@@ -121,9 +121,9 @@ def share_closer(second: Second, n: int, panels: int) -> float:
     """12 items of five points, agents with a style of their own."""
     rng, closer = np.random.default_rng(SEED), 0
     for _ in range(panels):
-        own = rng.uniform(2.5, 4.5, 12) + rng.normal(0, 0.4, (n, 1)) + rng.normal(0, 0.8, (n, 12))
-        x = np.clip(np.rint(own + rng.normal(0, 0.6, own.shape)), 1, 5)
-        y = np.clip(np.rint(second(rng, own, x)), 1, 5)
+        opinions = rng.uniform(2.5, 4.5, 12) + rng.normal(0, 0.4, (n, 1)) + rng.normal(0, 0.8, (n, 12))
+        x = np.clip(np.rint(opinions + rng.normal(0, 0.6, opinions.shape)), 1, 5)
+        y = np.clip(np.rint(second(rng, opinions, x)), 1, 5)
         closer += drawn(x, y, draws=299).movement == "closer"
     return closer / panels
 

@@ -17,12 +17,12 @@ ROUNDING = """5.40 5.50 5.55 5.85 5.70 5.75 5.20 5.60 5.50 5.55 5.50 5.40 5.90 5
 
 
 def test_rounding_times_example_of_r():
-    found = friedman(np.array(ROUNDING.split(), dtype=float).reshape(22, 3))
-    assert (found.n, found.k, found.df) == (22, 3, 2)
-    assert found.chi2 == pytest.approx(11.1429, abs=1e-4)  # R: Friedman chi-squared = 11.143, df = 2
-    assert found.p == pytest.approx(0.003805, abs=1e-6)  # R: p-value = 0.003805
-    assert found.w == pytest.approx(11.142857 / 44)  # W = χ²/(n(k − 1))
-    assert found.reason is None
+    test = friedman(np.array(ROUNDING.split(), dtype=float).reshape(22, 3))
+    assert (test.n, test.k, test.df) == (22, 3, 2)
+    assert test.chi2 == pytest.approx(11.1429, abs=1e-4)  # R: Friedman chi-squared = 11.143, df = 2
+    assert test.p == pytest.approx(0.003805, abs=1e-6)  # R: p-value = 0.003805
+    assert test.w == pytest.approx(11.142857 / 44)  # W = χ²/(n(k − 1))
+    assert test.reason is None
 
 
 def test_mean_ranks_use_mid_ranks_and_the_lowest_is_one():
@@ -47,11 +47,11 @@ def test_a_comparison_needs_two_things():
 @given(st.lists(st.tuples(*[st.integers(1, 7)] * 4), min_size=2, max_size=30))
 def test_chi2_and_p_are_those_of_scipy(rows):
     x = np.array(rows, dtype=float)
-    found = friedman(x)
-    if found.reason == "no_variation":
+    test = friedman(x)
+    if test.reason == "no_variation":
         assert (np.ptp(x, axis=1) == 0).all()
         return
     chi2, p = stats.friedmanchisquare(*x.T)
-    assert found.chi2 == pytest.approx(chi2, abs=1e-9)
-    assert found.p == pytest.approx(p)
-    assert 0 <= found.w <= 1 + 1e-12
+    assert test.chi2 == pytest.approx(chi2, abs=1e-9)
+    assert test.p == pytest.approx(p)
+    assert 0 <= test.w <= 1 + 1e-12

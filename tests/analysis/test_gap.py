@@ -15,8 +15,8 @@ from tests.analysis.planted_sorts import noise, planted
 def test_clouds_far_apart_are_counted(k: int) -> None:
     """Corners of a simplex, ten SDs apart."""
     rng = np.random.default_rng(k)
-    found = gap([10 * np.eye(8)[np.arange(48) % k] + rng.normal(size=(48, 8))], 0)
-    assert found.k == k
+    statistic = gap([10 * np.eye(8)[np.arange(48) % k] + rng.normal(size=(48, 8))], 0)
+    assert statistic.k == k
 
 
 @pytest.mark.parametrize("agents", [20, 50])
@@ -30,9 +30,9 @@ def test_formula_for_one_cluster_and_for_two() -> None:
     KMeans.inertia_."""
     rng = np.random.default_rng(0)
     block = rng.normal(size=(30, 1)) + 8 * (np.arange(30)[:, None] % 2)
-    found = gap([block], 0)
-    assert found.gaps[0] == pytest.approx(0, abs=1e-12)
-    assert found.gaps[1] == pytest.approx(0, abs=1e-6)  # one column has nothing to permute against
+    statistic = gap([block], 0)
+    assert statistic.gaps[0] == pytest.approx(0, abs=1e-12)
+    assert statistic.gaps[1] == pytest.approx(0, abs=1e-6)  # one column has nothing to permute against
     two = np.hstack([block, block])
     draws = np.random.default_rng(0)
     columns = weighted([two])[0]
@@ -43,12 +43,12 @@ def test_formula_for_one_cluster_and_for_two() -> None:
 
 
 def test_equal_agents_have_no_gap() -> None:
-    found = gap([np.ones((9, 3))], 0)
-    assert (found.k, found.gaps, found.n_compared) == (None, (), 9)
+    statistic = gap([np.ones((9, 3))], 0)
+    assert (statistic.k, statistic.gaps, statistic.n_compared) == (None, (), 9)
     assert gap([np.repeat(np.eye(2), 5, axis=0)], 0).k is None
 
 
 def test_a_large_population_is_sampled() -> None:
-    found = gap(planted(900, 0)[0], 0, draws=5)
-    assert (found.n_compared, found.k) == (300, 4)
-    assert found == gap(planted(900, 0)[0], 0, draws=5)
+    statistic = gap(planted(900, 0)[0], 0, draws=5)
+    assert (statistic.n_compared, statistic.k) == (300, 4)
+    assert statistic == gap(planted(900, 0)[0], 0, draws=5)

@@ -31,13 +31,13 @@ def _joined(pairs):
 
 def test_airquality_example_of_r():
     values, groups = _joined([(v, month) for month, row in OZONE.items() for v in row.split()])
-    found = kruskal_wallis(values, groups)
-    assert found.statistic == pytest.approx(29.267, abs=5e-4)  # R: Kruskal-Wallis chi-squared = 29.267, df = 4
-    assert found.df == (4,)
-    assert stats.chi2.sf(found.statistic, 4) == pytest.approx(6.901e-06, abs=5e-10)  # R: p-value = 6.901e-06
-    assert found.effect == pytest.approx(29.267 / 115, abs=1e-5)  # ε² = H/(n − 1), n = 116
-    assert (found.n, found.method) == (116, "random permutation")
-    assert found.p == pytest.approx(1 / 20_000)  # none of 19,999 random relabellings comes near: 1/(m + 1)
+    test = kruskal_wallis(values, groups)
+    assert test.statistic == pytest.approx(29.267, abs=5e-4)  # R: Kruskal-Wallis chi-squared = 29.267, df = 4
+    assert test.df == (4,)
+    assert stats.chi2.sf(test.statistic, 4) == pytest.approx(6.901e-06, abs=5e-10)  # R: p-value = 6.901e-06
+    assert test.effect == pytest.approx(29.267 / 115, abs=1e-5)  # ε² = H/(n − 1), n = 116
+    assert (test.n, test.method) == (116, "random permutation")
+    assert test.p == pytest.approx(1 / 20_000)  # none of 19,999 random relabellings comes near: 1/(m + 1)
 
 
 def test_epsilon_by_hand():
@@ -54,13 +54,13 @@ def test_epsilon_by_hand():
 @given(SMALL_SAMPLE)
 def test_small_groups_are_permuted_exactly(pairs):
     values, groups = _joined(pairs)
-    found = kruskal_wallis(values, groups)
-    if found.reason:
+    test = kruskal_wallis(values, groups)
+    if test.reason:
         assert groups.nunique() < 2 or values.nunique() < 2
         return
     figures = np.array([_statistic(values, labels) for labels in set(permutations(groups))])
-    assert found.p == pytest.approx((figures >= _statistic(values, groups) - 1e-9).mean())
-    assert -1e-12 <= found.effect <= 1
+    assert test.p == pytest.approx((figures >= _statistic(values, groups) - 1e-9).mean())
+    assert -1e-12 <= test.effect <= 1
 
 
 def _statistic(values, labels):

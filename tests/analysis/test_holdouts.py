@@ -24,11 +24,11 @@ def _known(values):
 
 def test_who_stayed_off_the_median_and_came_no_closer():
     # median of the round before: 4. p3 stood at 2 and moved to 1; p4 came from the median; p5 was not there before
-    found = hold_outs(_round([4, 4, 4, 1, 2, 1, 5]), _round([4, 4, 4, 2, 4, np.nan, 4]))
-    assert (found.median, found.n_rated, found.n_missing, found.n_paired) == (4, 7, 0, 6)
-    assert (found.below, found.above) == (("p3",), ())
+    held_out = hold_outs(_round([4, 4, 4, 1, 2, 1, 5]), _round([4, 4, 4, 2, 4, np.nan, 4]))
+    assert (held_out.median, held_out.n_rated, held_out.n_missing, held_out.n_paired) == (4, 7, 0, 6)
+    assert (held_out.below, held_out.above) == (("p3",), ())
     # |gap| 0 0 0 3 2 3 1
-    assert (found.share, found.mean_gap) == (pytest.approx(1 / 6), pytest.approx(9 / 7))
+    assert (held_out.share, held_out.mean_gap) == (pytest.approx(1 / 6), pytest.approx(9 / 7))
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_who_stayed_off_the_median_and_came_no_closer():
     ],
 )
 def test_staying_is_on_the_same_side_and_no_closer(before, final, holds):
-    found = hold_outs(_round([final, 4, 4, 4]), _round([before, 4, 4, 4]), median=4)
-    assert (found.below == ("p0",)) == holds
+    held_out = hold_outs(_round([final, 4, 4, 4]), _round([before, 4, 4, 4]), median=4)
+    assert (held_out.below == ("p0",)) == holds
 
 
 def test_half_of_the_panel_are_no_hold_outs():
@@ -64,9 +64,9 @@ def test_the_median_shown_and_the_scale_count():
 @given(RATINGS)
 def test_the_scale_turned_round_turns_the_sides(values):
     ratings = _known(values)
-    found, turned = hold_outs(ratings, ratings), hold_outs(6 - ratings, 6 - ratings)
-    assert (found.below, found.above) == (turned.above, turned.below)
-    assert len(found.below) < len(values) / 2 or not found.below
+    held_out, turned = hold_outs(ratings, ratings), hold_outs(6 - ratings, 6 - ratings)
+    assert (held_out.below, held_out.above) == (turned.above, turned.below)
+    assert len(held_out.below) < len(values) / 2 or not held_out.below
     split, other = camps(ratings, polarised=True), camps(6 - ratings, polarised=True)
     assert (split is None) == (other is None)
     if split and other:
@@ -75,14 +75,14 @@ def test_the_scale_turned_round_turns_the_sides(values):
 
 def test_camps_part_where_the_ratings_do():
     # n1·n2·(difference of means)²: after 1 2·4·9 = 72, after 2 3·3·(14/3 − 4/3)² = 100, after 4 4·2·9 = 72
-    found = camps(_round([1, 1, 2, 4, 5, 5]), polarised=True)
-    assert (found.low, found.high) == (2, 4)
-    assert (found.below, found.above, found.n_between) == (("p0", "p1", "p2"), ("p3", "p4", "p5"), 0)
+    sides = camps(_round([1, 1, 2, 4, 5, 5]), polarised=True)
+    assert (sides.low, sides.high) == (2, 4)
+    assert (sides.below, sides.above, sides.n_between) == (("p0", "p1", "p2"), ("p3", "p4", "p5"), 0)
 
 
 def test_who_could_belong_to_either_camp_belongs_to_none():
-    found = camps(_round([1, 1, 3, 5, 5]), polarised=True)
-    assert (found.below, found.above, found.n_between) == (("p0", "p1"), ("p3", "p4"), 1)
+    sides = camps(_round([1, 1, 3, 5, 5]), polarised=True)
+    assert (sides.below, sides.above, sides.n_between) == (("p0", "p1"), ("p3", "p4"), 1)
 
 
 @pytest.mark.parametrize(("ones", "fives", "split"), [(25, 25, True), (38, 12, False), (37, 13, True), (20, 30, True)])
@@ -104,8 +104,8 @@ def test_a_panel_that_is_not_polarised_has_no_camps():
 def test_even_splits_leave_no_hold_outs_where_the_half_iqr_made_nearly_everybody_one():
     """The defect: with IQR 2 a distance of 1 off the median made every other rating hold out, 41 to 44 of 50."""
     even = _round([1] * 10 + [2] * 10 + [3] * 10 + [4] * 10 + [5] * 10)
-    found = hold_outs(even, even)
-    assert (len(found.below), len(found.above)) == (10, 10)  # 1 and 5 about the median 3; before: all but the ten at 3
+    held = hold_outs(even, even)
+    assert (len(held.below), len(held.above)) == (10, 10)  # 1 and 5 about the median 3; before: all but the ten at 3
     ends = _round([1] * 25 + [5] * 25)
     assert camps(ends, polarised=bool(is_polarised(describe(ends.to_numpy(), 1, 5)))) is not None
 

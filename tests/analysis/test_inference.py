@@ -33,9 +33,9 @@ SEED = 20261124
 
 def panel(rng: np.random.Generator, n: int, items: int, noise: float, shift: float = 0.0) -> pd.DataFrame:
     """Changes on five points between two draws about stable positions; the first item rises by `shift`."""
-    own = rng.normal(3, 1, (n, items))
+    ratings = rng.normal(3, 1, (n, items))
     moved = np.eye(1, items) * shift
-    before, after = (np.clip(np.rint(own + by + rng.normal(0, noise, (n, items))), 1, 5) for by in (0, moved))
+    before, after = (np.clip(np.rint(ratings + by + rng.normal(0, noise, (n, items))), 1, 5) for by in (0, moved))
     return pd.DataFrame(after - before)
 
 
@@ -46,13 +46,13 @@ def test_max_t_by_hand() -> None:
     """Three agents, all eight flips. Item a: 1, 1, 1 → |z| = √3 under +++ and −−−: p 2/8. Item b: 2, 0, −1 → z = 1/√5,
     reached by every flip (|±2 ± 1| ≥ 1): p 1. Jointly a is reached where either is: the same two flips, b's |z| ≤ 3/√5
     < √3."""
-    found = max_t(pd.DataFrame({"b": [2, 0, -1], "a": [1, 1, 1]}, index=["x", "y", "z"]))
-    assert found["p"].to_dict() == {"b": 1.0, "a": 0.25}
-    assert found["p_adjusted"].to_dict() == {"b": 1.0, "a": 0.25}
-    assert found.loc["a", "statistic"] == pytest.approx(np.sqrt(3))
-    assert found.loc["b", "statistic"] == pytest.approx(1 / np.sqrt(5))
-    assert found["n_changed"].to_dict() == {"b": 2, "a": 3}
-    assert set(found["test"]) == {"all sign flips"}
+    tests = max_t(pd.DataFrame({"b": [2, 0, -1], "a": [1, 1, 1]}, index=["x", "y", "z"]))
+    assert tests["p"].to_dict() == {"b": 1.0, "a": 0.25}
+    assert tests["p_adjusted"].to_dict() == {"b": 1.0, "a": 0.25}
+    assert tests.loc["a", "statistic"] == pytest.approx(np.sqrt(3))
+    assert tests.loc["b", "statistic"] == pytest.approx(1 / np.sqrt(5))
+    assert tests["n_changed"].to_dict() == {"b": 2, "a": 3}
+    assert set(tests["test"]) == {"all sign flips"}
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
@@ -61,9 +61,9 @@ def test_max_t_is_the_definition(seed: int, n: int, items: int) -> None:
     rng = np.random.default_rng(seed)
     d = rng.integers(-2, 3, (n, items)).astype(float)
     d[rng.random(d.shape) < 0.2] = np.nan
-    found, full = max_t(pd.DataFrame(d)), np.nan_to_num(d)
+    tests, full = max_t(pd.DataFrame(d)), np.nan_to_num(d)
     kept = [j for j in range(items) if full[:, j].any()]
-    assert found["p"].isna().tolist() == [j not in kept for j in range(items)]
+    assert tests["p"].isna().tolist() == [j not in kept for j in range(items)]
     z = {j: full[:, j].sum() / np.sqrt((full[:, j] ** 2).sum()) for j in kept}
     order, reached = sorted(kept, key=lambda j: -abs(z[j])), 0.0
     flips = [np.array(signs) for signs in product([1, -1], repeat=n)]
@@ -72,7 +72,7 @@ def test_max_t_is_the_definition(seed: int, n: int, items: int) -> None:
             max(abs(flip @ full[:, i]) / np.sqrt((full[:, i] ** 2).sum()) for i in order[place:]) for flip in flips
         ]
         reached = max(reached, float(np.mean(np.array(drawn) >= abs(z[j]) - 1e-9)))
-        assert found.loc[j, "p_adjusted"] == pytest.approx(reached)
+        assert tests.loc[j, "p_adjusted"] == pytest.approx(reached)
 
 
 def test_max_t_of_one_item_of_signs_is_mcnemar() -> None:
@@ -82,11 +82,11 @@ def test_max_t_of_one_item_of_signs_is_mcnemar() -> None:
 
 
 def test_max_t_leaves_out_what_cannot_be_tested() -> None:
-    found = max_t(pd.DataFrame({"still": [0.0, 0, 0], "missing": [np.nan] * 3, "one": [1.0, np.nan, 0]}))
-    assert found["test"].tolist() == ["none", "none", "all sign flips"]
-    assert found.loc["one", ["n", "n_missing", "n_changed", "p"]].tolist() == [2, 1, 1, 1.0]
-    assert np.isnan(found.loc["missing", "mean"])
-    assert found.loc["still", "mean"] == 0
+    tests = max_t(pd.DataFrame({"still": [0.0, 0, 0], "missing": [np.nan] * 3, "one": [1.0, np.nan, 0]}))
+    assert tests["test"].tolist() == ["none", "none", "all sign flips"]
+    assert tests.loc["one", ["n", "n_missing", "n_changed", "p"]].tolist() == [2, 1, 1, 1.0]
+    assert np.isnan(tests.loc["missing", "mean"])
+    assert tests.loc["still", "mean"] == 0
     assert max_t(pd.DataFrame({"still": [0.0, 0, 0]}))["p"].isna().all()
     assert max_t(pd.DataFrame()).empty
     with pytest.raises(ValueError, match="infinite"):
@@ -111,10 +111,10 @@ def test_max_t_finds_more_than_wilcoxon_at_the_same_level(n: int, found_at_least
     panels = [panel(rng, n, 14, 0.7, 1.0) for _ in range(120)]
     joint = [max_t(d, draws=1_999) for d in panels]
     single = [holm([wilcoxon(np.zeros(n), d[j]).p for j in d]) for d in panels]
-    power = np.mean([one.loc[0, "p_adjusted"] < 0.05 for one in joint])
+    power = np.mean([table.loc[0, "p_adjusted"] < 0.05 for table in joint])
     assert power >= found_at_least
-    assert np.mean([one[0] is not None and one[0] < 0.05 for one in single]) <= min(of_wilcoxon, power)
-    assert np.mean([(one["p_adjusted"].iloc[1:] < 0.05).any() for one in joint]) <= 0.1
+    assert np.mean([p_values[0] is not None and p_values[0] < 0.05 for p_values in single]) <= min(of_wilcoxon, power)
+    assert np.mean([(table["p_adjusted"].iloc[1:] < 0.05).any() for table in joint]) <= 0.1
 
 
 # --- intervals of extremes -------------------------------------------------------------------------------------------
@@ -123,14 +123,14 @@ def test_max_t_finds_more_than_wilcoxon_at_the_same_level(n: int, found_at_least
 def test_selected_intervals_by_hand() -> None:
     """Two items of 10 with variances 1 and 3: s̃² = (9s² + 2·2)/11, t(9) at .9875 = 2.685011 and .975 = 2.262157 (R:
     qt)."""
-    found = selected_intervals([10, 10], [4, 3], [1, np.sqrt(3)], selected="highest", ends=(1, 5))
+    intervals = selected_intervals([10, 10], [4, 3], [1, np.sqrt(3)], selected="highest", ends=(1, 5))
     error = np.sqrt(13 / 11 / 10)
-    assert found.loc[0, "low"] == pytest.approx(4 - 2.685011 * error, abs=1e-5)
-    assert found.loc[0, "high"] == pytest.approx(4 + 2.262157 * error, abs=1e-5)
+    assert intervals.loc[0, "low"] == pytest.approx(4 - 2.685011 * error, abs=1e-5)
+    assert intervals.loc[0, "high"] == pytest.approx(4 + 2.262157 * error, abs=1e-5)
     lowest = selected_intervals([10, 10], [4, 3], [1, np.sqrt(3)], selected="lowest")
     assert lowest.loc[1, "high"] == pytest.approx(3 + 2.685011 * np.sqrt(31 / 110), abs=1e-5)
-    assert extreme(found, "highest") == (0, [0])
-    assert extreme(found, "lowest") == (1, [1])
+    assert extreme(intervals, "highest") == (0, [0])
+    assert extreme(intervals, "lowest") == (1, [1])
 
 
 def test_selected_intervals_of_agreement_and_of_nothing() -> None:
@@ -151,10 +151,10 @@ def test_selected_intervals_cover_the_highest_and_the_lowest(n: int) -> None:
     rng = np.random.default_rng(SEED)
     covered = []
     for _ in range(10):
-        own = rng.uniform(3.8, 4.7, 15)
-        truth = answers(rng, own, 40_000).mean(axis=0)
+        levels = rng.uniform(3.8, 4.7, 15)
+        truth = answers(rng, levels, 40_000).mean(axis=0)
         for _ in range(30):
-            x = answers(rng, own, n)
+            x = answers(rng, levels, n)
             for side in ("highest", "lowest"):
                 given = selected_intervals([n] * 15, x.mean(axis=0), x.std(axis=0, ddof=1), selected=side, ends=(1, 5))
                 place, _ = extreme(given, side)
@@ -162,9 +162,9 @@ def test_selected_intervals_cover_the_highest_and_the_lowest(n: int) -> None:
     assert np.mean(covered) >= 0.93
 
 
-def answers(rng: np.random.Generator, own: np.ndarray, n: int) -> np.ndarray:
+def answers(rng: np.random.Generator, levels: np.ndarray, n: int) -> np.ndarray:
     style = rng.normal(0, 0.4, (n, 1))
-    return np.clip(np.rint(own + style + rng.normal(0, 1, (n, own.size))), 1, 5)
+    return np.clip(np.rint(levels + style + rng.normal(0, 1, (n, levels.size))), 1, 5)
 
 
 def test_share_intervals_are_wilsons() -> None:
@@ -210,11 +210,11 @@ def test_detectable_change_is_found_four_times_in_five() -> None:
     rng, n, items = np.random.default_rng(SEED), 20, 8
     shift = detectable_change(n, 1.0, tests=items)
     assert shift is not None
-    found = [
+    adjusted = [
         max_t(pd.DataFrame(rng.normal(0, 1, (n, items)) + np.eye(1, items) * shift), draws=1_999).loc[0, "p_adjusted"]
         for _ in range(200)
     ]
-    assert 0.71 <= np.mean(np.array(found) < 0.05) <= 0.89
+    assert 0.71 <= np.mean(np.array(adjusted) < 0.05) <= 0.89
 
 
 # --- one correction --------------------------------------------------------------------------------------------------
@@ -233,9 +233,9 @@ def _pinned() -> Iterator[None]:
 def test_questions_of_one_test_each_are_holms(ps: list[float]) -> None:
     rows = pd.Series([np.nan, *ps], index=[f"r{k}" for k in range(len(ps) + 1)])
     holms = multipletests(ps, method="holm")[1].tolist()
-    found = over_questions(rows, pd.Series(rows.index, index=rows.index))
-    assert found.iloc[1:].tolist() == pytest.approx(holms)
-    assert np.isnan(found.iloc[0])
+    adjusted = over_questions(rows, pd.Series(rows.index, index=rows.index))
+    assert adjusted.iloc[1:].tolist() == pytest.approx(holms)
+    assert np.isnan(adjusted.iloc[0])
     assert over_questions(rows, rows.map(lambda _: "one")).iloc[1:].tolist() == pytest.approx(holms)
 
 
@@ -279,6 +279,8 @@ def test_the_correction_keeps_the_level_beside_what_is_there() -> None:
             d[:, 0] += 3 * (family == "a" and study % 2)
             p += max_t(pd.DataFrame(d), draws=999)["p_adjusted"].tolist()
             names += [family] * 5
-        found = over_questions(pd.Series(p), pd.Series(names), given={"a", "b", "waits"}, after={"waits": "a"}) < 0.05
-        wrong += bool(found.drop(4 if study % 2 else []).any())
+        significant = (
+            over_questions(pd.Series(p), pd.Series(names), given={"a", "b", "waits"}, after={"waits": "a"}) < 0.05
+        )
+        wrong += bool(significant.drop(4 if study % 2 else []).any())
     assert wrong / 300 <= 0.08

@@ -40,14 +40,17 @@ def people(n: int, m: int, seed: int = 0) -> pd.DataFrame:
 
 
 def test_plausible_answers_are_usable_as_far_as_checked() -> None:
-    found = examine_answers(people(100, 20))
+    checks = examine_answers(people(100, 20))
     of_scales = [
         name for name in QUALITY if name not in ("contentless", "empty_texts")
     ]  # which read the table's own column
-    assert [one.name for one in found] == ["coherence", "order_smoothness", *STYLE, *of_scales]
-    assert {one.reason_code for one in found if one.verdict == "not computed"} == {"no_human_sd", "no_human_marginals"}
-    assert {one.name: one.verdict for one in found if one.verdict not in ("fine", "not computed")} == {}
-    assert overall(found).verdict == "usable as far as checked"
+    assert [check.name for check in checks] == ["coherence", "order_smoothness", *STYLE, *of_scales]
+    assert {check.reason_code for check in checks if check.verdict == "not computed"} == {
+        "no_human_sd",
+        "no_human_marginals",
+    }
+    assert {check.name: check.verdict for check in checks if check.verdict not in ("fine", "not computed")} == {}
+    assert overall(checks).verdict == "usable as far as checked"
 
 
 @pytest.mark.parametrize(("agents", "seconds"), [(200, 3), pytest.param(5000, 8, marks=pytest.mark.soak)])

@@ -41,10 +41,10 @@ def alike(n: int, m: int) -> np.ndarray:
 def test_answers_that_repeat_the_one_before_are_found_and_opinions_are_not(orders) -> None:
     at = orders(30, 16)
     assert order_smoothness(table(opinions(), positions=at)).verdict == "fine"
-    found = order_smoothness(table(sticking(opinions(), at), positions=at))
-    assert (found.verdict, found.reason_code) == ("bad", "follows_the_order")
+    diagnostic = order_smoothness(table(sticking(opinions(), at), positions=at))
+    assert (diagnostic.verdict, diagnostic.reason_code) == ("bad", "follows_the_order")
     assert (
-        float(found.value or 0) > 0.25
+        float(diagnostic.value or 0) > 0.25
     )  # .4 of the neighbours are equal, less what clipping and the others' means take
 
 
@@ -61,8 +61,8 @@ def test_families_that_stand_together_are_no_smoothness() -> None:
     """Four families of four, each an opinion of its own: as written alike neighbours are those of one family."""
     rng = np.random.default_rng(3)
     x = np.clip(np.rint(3 + np.repeat(rng.normal(size=(40, 4)), 4, axis=1) + 0.6 * rng.normal(size=(40, 16))), 1, 5)
-    found = order_smoothness(table(x, families=list("aaaabbbbccccdddd")))
-    assert found.verdict == "fine"
+    diagnostic = order_smoothness(table(x, families=list("aaaabbbbccccdddd")))
+    assert diagnostic.verdict == "fine"
     assert order_smoothness(table(x, families=[""] * 16)).verdict == "bad"  # where nothing says what belongs together
 
 
@@ -88,8 +88,8 @@ def test_what_cannot_be_computed() -> None:
 
 def test_of_fewer_than_twenty_agents_what_looks_sticky_is_left_open() -> None:
     x = sticking(opinions(12, 24), alike(12, 24), share=0.7)
-    found = order_smoothness(table(x))
-    assert (found.verdict, found.reason_code) == ("not computed", "too_few_agents")
+    diagnostic = order_smoothness(table(x))
+    assert (diagnostic.verdict, diagnostic.reason_code) == ("not computed", "too_few_agents")
     assert order_smoothness(table(np.vstack([x, x]))).verdict == "bad"
 
 

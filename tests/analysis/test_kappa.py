@@ -15,21 +15,21 @@ PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, ma
 
 def test_kappa_by_hand():
     # (1,1) (2,2) (3,2): mean squared difference ⅓; variances ⅔ and 2/9, means ⅓ apart: ⅔ + 2/9 + 1/9 = 1; κ = 1 − ⅓
-    found = weighted_kappa([1, 2, 3, np.nan], [1, 2, 2, 4])
-    assert found.kappa == pytest.approx(2 / 3)
-    assert (found.n, found.n_missing, found.exact_share) == (3, 1, pytest.approx(2 / 3))
+    agreement = weighted_kappa([1, 2, 3, np.nan], [1, 2, 2, 4])
+    assert agreement.kappa == pytest.approx(2 / 3)
+    assert (agreement.n, agreement.n_missing, agreement.exact_share) == (3, 1, pytest.approx(2 / 3))
 
 
 @given(PAIRS)
 def test_kappa_is_that_of_sklearn_and_symmetric(pairs):
     x, y = zip(*pairs, strict=True)
-    found = weighted_kappa(x, y)
-    if found.kappa is None:
+    agreement = weighted_kappa(x, y)
+    if agreement.kappa is None:
         assert len({*x, *y}) == 1
         return
-    assert found.kappa == pytest.approx(cohen_kappa_score(x, y, weights="quadratic", labels=[1, 2, 3, 4, 5]))
-    assert weighted_kappa(y, x).kappa == pytest.approx(found.kappa)
-    assert -1 <= found.kappa <= 1
+    assert agreement.kappa == pytest.approx(cohen_kappa_score(x, y, weights="quadratic", labels=[1, 2, 3, 4, 5]))
+    assert weighted_kappa(y, x).kappa == pytest.approx(agreement.kappa)
+    assert -1 <= agreement.kappa <= 1
 
 
 def test_no_pairs_one_value_and_bad_input():

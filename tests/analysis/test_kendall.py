@@ -16,10 +16,10 @@ ANXIETY = [
 
 
 def test_anxiety_example_of_irr():
-    found = kendall_w(ANXIETY)
-    assert found.w == pytest.approx(0.540, abs=5e-4)  # irr: Wt = 0.54
-    assert found.chi2 == pytest.approx(30.8, abs=0.05)  # Chisq(19) = 30.8
-    assert found.p == pytest.approx(0.0429, abs=5e-4)
+    concordance = kendall_w(ANXIETY)
+    assert concordance.w == pytest.approx(0.540, abs=5e-4)  # irr: Wt = 0.54
+    assert concordance.chi2 == pytest.approx(30.8, abs=0.05)  # Chisq(19) = 30.8
+    assert concordance.p == pytest.approx(0.0429, abs=5e-4)
 
 
 def test_identical_and_opposed_rankings():
@@ -29,14 +29,14 @@ def test_identical_and_opposed_rankings():
 
 
 def test_incomplete_raters_are_dropped_and_counted():
-    found = kendall_w([[1, 2, 3], [1, 2, 3], [3, np.nan, 1]])
-    assert (found.n_raters, found.n_dropped, found.w) == (2, 1, pytest.approx(1))
+    concordance = kendall_w([[1, 2, 3], [1, 2, 3], [3, np.nan, 1]])
+    assert (concordance.n_raters, concordance.n_dropped, concordance.w) == (2, 1, pytest.approx(1))
 
 
 @pytest.mark.parametrize("ratings", [[[1, 2, 3]], [[2, 2], [2, 2]], [[1], [2]], [[np.nan, 1], [1, np.nan]]])
 def test_undefined_cases_have_no_w(ratings):
-    found = kendall_w(ratings)
-    assert (found.w, found.chi2, found.p) == (None, None, None)
+    concordance = kendall_w(ratings)
+    assert (concordance.w, concordance.chi2, concordance.p) == (None, None, None)
 
 
 def test_a_flat_list_is_refused():
@@ -46,6 +46,6 @@ def test_a_flat_list_is_refused():
 
 @given(st.lists(st.lists(st.integers(1, 5), min_size=4, max_size=4), min_size=2, max_size=10))
 def test_bounds_and_order_of_raters(ratings):
-    found = kendall_w(ratings)
-    assert found.w is None or -1e-9 <= found.w <= 1 + 1e-9
-    assert kendall_w(ratings[::-1]).w == pytest.approx(found.w)
+    concordance = kendall_w(ratings)
+    assert concordance.w is None or -1e-9 <= concordance.w <= 1 + 1e-9
+    assert kendall_w(ratings[::-1]).w == pytest.approx(concordance.w)

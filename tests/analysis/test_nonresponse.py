@@ -11,9 +11,9 @@ from enquete.analysis.quality import nonresponse
 from tests.support.answer_frames import answer_frame
 
 
-def found(statuses: np.ndarray, types: list[str] | None = None) -> dict[str, Diagnostic]:
+def checks_of(statuses: np.ndarray, types: list[str] | None = None) -> dict[str, Diagnostic]:
     rows = answer_frame(np.ones(statuses.shape), statuses=statuses, types=types)
-    return {one.name: one for one in nonresponse(rows)}
+    return {diagnostic.name: diagnostic for diagnostic in nonresponse(rows)}
 
 
 def spread(n: int, status: str) -> np.ndarray:
@@ -29,26 +29,26 @@ def spread(n: int, status: str) -> np.ndarray:
     ("status", "name"), [("refused", "refusal_rate"), ("repaired", "repair_rate"), ("invalid", "missing_rate")]
 )
 def test_rates_at_their_bounds(n: int, verdict: str, status: str, name: str) -> None:
-    one = found(spread(n, status))[name]
+    diagnostic = checks_of(spread(n, status))[name]
     verdict = (
         verdict.replace("bad", "caution") if name == "repair_rate" else verdict
     )  # there is no benchmark for repairs
-    assert (one.value, one.verdict, one.n) == (n / 100, verdict, 100)
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.n) == (n / 100, verdict, 100)
 
 
 def test_what_was_never_asked_does_not_count() -> None:
-    one = found(np.array([["not_reached"] * 30 + ["ok"] * 19 + ["failed"]]))["missing_rate"]
-    assert (one.value, one.n, one.detail["n_not_reached"]) == (0.05, 20, 30)
-    assert found(np.full((1, 19), "ok"))["missing_rate"].reason_code == "too_few_answers"
+    diagnostic = checks_of(np.array([["not_reached"] * 30 + ["ok"] * 19 + ["failed"]]))["missing_rate"]
+    assert (diagnostic.value, diagnostic.n, diagnostic.detail["n_not_reached"]) == (0.05, 20, 30)
+    assert checks_of(np.full((1, 19), "ok"))["missing_rate"].reason_code == "too_few_answers"
 
 
 def test_one_item_that_a_type_refuses_is_found_below_five_per_cent() -> None:
     """By hand: 8 refusals of 10 in one of 40 cells, 8 of 400 (.02) overall. P(X ≥ 8 | 10, .05) = 1.6e-9, times 40."""
     statuses = np.full((20, 20), "ok", dtype=object)
     statuses[:8, 3] = "refused"
-    one = found(statuses, ["a"] * 10 + ["b"] * 10)["refusal_rate"]
-    assert (one.value, one.verdict, one.reason_code) == (0.02, "caution", "cells_above")
-    cell = one.detail["cells_above"][0]  # type: ignore[index, call-overload]
+    diagnostic = checks_of(statuses, ["a"] * 10 + ["b"] * 10)["refusal_rate"]
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.reason_code) == (0.02, "caution", "cells_above")
+    cell = diagnostic.detail["cells_above"][0]  # type: ignore[index, call-overload]
     assert cell == {"item": "i03", "type": "a", "rate": 0.8, "n": 10, "p_holm": pytest.approx(6.41e-8, rel=0.02)}  # type: ignore[comparison-overlap]
 
 
@@ -56,26 +56,26 @@ def test_types_differ() -> None:
     """Agents of a refuse 2, 3 or 4 of ten, those of b none or one. Oracle for p: scipy.stats.kruskal on the rates."""
     a, b = [2, 3, 4, 3, 2, 4], [0, 1, 0, 0, 1, 0]
     statuses = np.array([["refused"] * n + ["ok"] * (10 - n) for n in (*a, *b)])
-    one = found(statuses, ["a"] * 6 + ["b"] * 6)["refusal_by_type"]
-    assert one.value == pytest.approx(3 / 10 - 2 / 60)
-    assert one.detail["p"] == pytest.approx(stats.kruskal(a, b).pvalue)
-    assert one.detail["p_holm"] == one.detail["p"]  # the other two kinds have no test to correct for
-    assert (one.verdict, one.reason_code) == ("bad", "above")
+    diagnostic = checks_of(statuses, ["a"] * 6 + ["b"] * 6)["refusal_by_type"]
+    assert diagnostic.value == pytest.approx(3 / 10 - 2 / 60)
+    assert diagnostic.detail["p"] == pytest.approx(stats.kruskal(a, b).pvalue)
+    assert diagnostic.detail["p_holm"] == diagnostic.detail["p"]  # the other two kinds have no test to correct for
+    assert (diagnostic.verdict, diagnostic.reason_code) == ("bad", "above")
 
 
 def test_a_difference_that_may_be_chance_is_fine() -> None:
     """One agent of a refuses everything: the agent is one case, not ten."""
     statuses = np.full((20, 10), "ok", dtype=object)
     statuses[0] = "refused"
-    one = found(statuses, ["a"] * 10 + ["b"] * 10)["refusal_by_type"]
-    assert (one.value, one.verdict) == (pytest.approx(0.1), "fine")
+    diagnostic = checks_of(statuses, ["a"] * 10 + ["b"] * 10)["refusal_by_type"]
+    assert (diagnostic.value, diagnostic.verdict) == (pytest.approx(0.1), "fine")
 
 
 def test_types_too_small_to_compare() -> None:
     statuses = np.full((14, 10), "ok")
-    one = found(statuses, ["a"] * 10 + ["b"] * 4)["refusal_by_type"]
-    assert (one.reason_code, one.detail["agents_of_small_types"]) == ("too_few_types", 4)
-    assert found(statuses, ["a"] * 7 + ["b"] * 7)["refusal_by_type"].value == 0
+    diagnostic = checks_of(statuses, ["a"] * 10 + ["b"] * 4)["refusal_by_type"]
+    assert (diagnostic.reason_code, diagnostic.detail["agents_of_small_types"]) == ("too_few_types", 4)
+    assert checks_of(statuses, ["a"] * 7 + ["b"] * 7)["refusal_by_type"].value == 0
 
 
 def test_wrong_rows_are_named() -> None:
@@ -84,4 +84,4 @@ def test_wrong_rows_are_named() -> None:
         nonresponse(rows.drop(columns="item"))
     with pytest.raises(ValueError, match="status 'lost' is unknown; known are ok"):
         nonresponse(rows.assign(status="lost"))
-    assert {one.verdict for one in nonresponse(rows.iloc[:0])} == {"not computed"}
+    assert {diagnostic.verdict for diagnostic in nonresponse(rows.iloc[:0])} == {"not computed"}

@@ -25,7 +25,7 @@ each.
 
 
 def page() -> str:
-    rows = [f"| {one.statistic} | {one.oracle} |".replace("1 2 | 3 4", "1 2 \\| 3 4") for one in LINES]
+    rows = [f"| {line.statistic} | {line.oracle} |".replace("1 2 | 3 4", "1 2 \\| 3 4") for line in LINES]
     return "\n".join([INTRO, "| statistic | oracle |", "|---|---|", *rows, ""])
 
 
@@ -34,14 +34,14 @@ def functions_of(file: str) -> dict[str, str]:
     """Source of every test function of a file that is not skipped, with its decorators."""
     source = (HERE / file).read_text("utf-8")
     lines = source.splitlines()
-    found = {}
+    functions = {}
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             text = "\n".join(lines[first - 1 : node.end_lineno])
             if "mark.skip" not in text and "mark.xfail" not in text:
-                found[node.name] = text
-    return found
+                functions[node.name] = text
+    return functions
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line.function}-{line.test.partition('::')[2]}")
@@ -55,12 +55,12 @@ def test_the_line_is_true(line: Line, request: pytest.FixtureRequest) -> None:
     assert line.proof in functions_of(file)[test], f"{line.test} does not hold {line.proof!r}"
     assert name in (HERE / file).read_text("utf-8")
     collected = {item.name.partition("[")[0] for item in request.session.items if item.path == HERE / file}
-    selected = bool(request.config.option.keyword) or any("::" in one for one in request.config.args)
+    selected = bool(request.config.option.keyword) or any("::" in argument for argument in request.config.args)
     assert selected or not collected or test in collected
 
 
 def test_no_line_stands_twice() -> None:
-    assert len({(one.function, one.test) for one in LINES}) == len(LINES)
+    assert len({(line.function, line.test) for line in LINES}) == len(LINES)
 
 
 def test_every_module_of_statistics_has_a_line() -> None:

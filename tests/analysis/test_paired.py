@@ -28,38 +28,38 @@ LIKERT = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, m
 
 
 def test_depression_example_of_r():
-    found = wilcoxon(SECOND, FIRST)
-    assert found.w_plus == 40  # R: V = 40
-    assert found.w_minus == 5
-    assert found.p == pytest.approx(0.0390625)  # R: one-sided p-value = 0.01953
-    assert found.method == "exact"
-    assert found.rank_biserial == pytest.approx(35 / 45)
-    assert found.hodges_lehmann == pytest.approx(0.46)  # R with conf.int = TRUE: (pseudo)median 0.46
+    test = wilcoxon(SECOND, FIRST)
+    assert test.w_plus == 40  # R: V = 40
+    assert test.w_minus == 5
+    assert test.p == pytest.approx(0.0390625)  # R: one-sided p-value = 0.01953
+    assert test.method == "exact"
+    assert test.rank_biserial == pytest.approx(35 / 45)
+    assert test.hodges_lehmann == pytest.approx(0.46)  # R with conf.int = TRUE: (pseudo)median 0.46
 
 
 def test_ties_and_zeros_by_hand():
     # d = 1, 1, -1, 2, 0: ranks of |d| without the zero 2, 2, 2, 4; W+ = 8, W− = 2.
     # Of 2⁴ sign patterns W+ ≥ 8 in: all (10), and all but one of the three twos (8): 4/16; two-sided 8/16.
-    found = wilcoxon([2, 2, 2, 2, 2], [3, 3, 1, 4, 2])
-    assert (found.n, found.n_zero, found.n_ties) == (5, 1, 3)
-    assert (found.w_plus, found.w_minus) == (8, 2)
-    assert found.p == pytest.approx(0.5)
-    assert found.method == "exact permutation"
-    assert found.rank_biserial == pytest.approx(0.6)
-    assert found.mean_change == pytest.approx(0.6)
+    test = wilcoxon([2, 2, 2, 2, 2], [3, 3, 1, 4, 2])
+    assert (test.n, test.n_zero, test.n_ties) == (5, 1, 3)
+    assert (test.w_plus, test.w_minus) == (8, 2)
+    assert test.p == pytest.approx(0.5)
+    assert test.method == "exact permutation"
+    assert test.rank_biserial == pytest.approx(0.6)
+    assert test.mean_change == pytest.approx(0.6)
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
 def test_permutation_p_equals_enumeration(d):
-    found = wilcoxon(np.zeros(len(d)), d)
+    test = wilcoxon(np.zeros(len(d)), d)
     moved = np.array([x for x in d if x], dtype=float)
     if not moved.size:
-        assert found.p is None
+        assert test.p is None
         return
     rank = stats.rankdata(np.abs(moved))
     sums = np.array([rank @ signs for signs in product([0, 1], repeat=rank.size)])
     w = rank[moved > 0].sum()
-    assert found.p == pytest.approx(min(1, 2 * min((sums <= w).mean(), (sums >= w).mean())))
+    assert test.p == pytest.approx(min(1, 2 * min((sums <= w).mean(), (sums >= w).mean())))
 
 
 def test_exact_and_approximate_p_against_scipy():
@@ -67,9 +67,9 @@ def test_exact_and_approximate_p_against_scipy():
     few = rng.normal(0.3, 1, 30)
     assert wilcoxon(np.zeros(30), few).p == pytest.approx(stats.wilcoxon(few, method="exact").pvalue)
     many = rng.integers(-2, 4, 900).astype(float)
-    found = wilcoxon(np.zeros(900), many)
-    assert found.method == "normal approximation"
-    assert found.p == pytest.approx(stats.wilcoxon(many, method="asymptotic", correction=False).pvalue)
+    test = wilcoxon(np.zeros(900), many)
+    assert test.method == "normal approximation"
+    assert test.p == pytest.approx(stats.wilcoxon(many, method="asymptotic", correction=False).pvalue)
 
 
 def test_smallest_two_sided_p_is_two_over_two_to_the_n():
@@ -77,9 +77,9 @@ def test_smallest_two_sided_p_is_two_over_two_to_the_n():
 
 
 def test_missing_pairs_are_dropped_and_counted():
-    found = wilcoxon([1, np.nan, 3, 2], [2, 2, np.nan, 5])
-    assert (found.n, found.n_missing) == (2, 2)
-    assert found.p is not None
+    test = wilcoxon([1, np.nan, 3, 2], [2, 2, np.nan, 5])
+    assert (test.n, test.n_missing) == (2, 2)
+    assert test.p is not None
 
 
 def test_no_variation_and_no_pairs_have_no_p():
@@ -182,9 +182,9 @@ def test_walsh_interval_by_hand_and_against_brute_force():
     i, j = np.triu_indices(150)
     walsh = np.sort((d[i] + d[j]) / 2)
     c = int(walsh.size / 2 - stats.norm.ppf(0.975) * np.sqrt(150 * 151 * 301 / 24))
-    found = walsh_interval(d)
-    assert found.method == "walsh"
-    assert (found.low, found.estimate, found.high) == pytest.approx(
+    interval = walsh_interval(d)
+    assert interval.method == "walsh"
+    assert (interval.low, interval.estimate, interval.high) == pytest.approx(
         (walsh[c - 1], np.median(walsh), walsh[-c]), abs=1e-8
     )
     assert walsh_interval([1, 2]).reason == "too few differences for the level"
@@ -194,8 +194,8 @@ def test_walsh_interval_of_the_depression_data_is_that_of_r():
     # R: wilcox.test(x, y, paired = TRUE, conf.int = TRUE), Hollander & Wolfe 1973: 0.010 to 0.786, estimate 0.46
     x = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
     y = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
-    found = walsh_interval(x - y)
-    assert (found.low, found.estimate, found.high) == pytest.approx((0.010, 0.46, 0.786))
+    interval = walsh_interval(x - y)
+    assert (interval.low, interval.estimate, interval.high) == pytest.approx((0.010, 0.46, 0.786))
 
 
 def test_walsh_interval_needs_six_values():

@@ -18,22 +18,25 @@ def _table(**columns):
 
 def test_consensus_stability_and_polarisation_are_three_answers():
     rounds = {2: _table(a=AGREED, s=SPLIT, m=MOVED), 3: _table(a=AGREED, s=SPLIT, m=AGREED)}
-    found = {(one.item, one.round): one for one in panel_measures(rounds, dict.fromkeys("asm", (1, 5)))}
+    measures = {
+        (measure.item, measure.round): measure for measure in panel_measures(rounds, dict.fromkeys("asm", (1, 5)))
+    }
     last = {
-        item: (found[item, 3].consensus, found[item, 3].stability.stable, found[item, 3].polarised) for item in "asm"
+        item: (measures[item, 3].consensus, measures[item, 3].stability.stable, measures[item, 3].polarised)
+        for item in "asm"
     }
     assert last == {"a": (True, True, False), "s": (False, True, True), "m": (True, False, False)}
-    assert found["s", 3].spread.agreement == pytest.approx(1 / 6)  # half and half on 2 and 4: see test_dispersion
-    assert found["a", 2].stability is None
+    assert measures["s", 3].spread.agreement == pytest.approx(1 / 6)  # half and half on 2 and 4: see test_dispersion
+    assert measures["a", 2].stability is None
 
 
 def test_parts_are_those_of_their_modules_and_p_is_corrected_within_the_round():
     rng = np.random.default_rng(0)
     one, two = (pd.DataFrame(rng.integers(1, 6, (20, 3)), columns=list("xyz")).astype(float) for _ in range(2))
-    found = panel_measures({1: one, 2: two}, dict.fromkeys("xyz", (1, 5)))[3:]
-    assert found[0].spread == describe(two["x"], 1, 5)
-    assert found[0].stability == stability(one["x"], two["x"], 1, 5)
-    assert [each.p_holm for each in found] == holm([each.stability.wilcoxon.p for each in found])
+    measures = panel_measures({1: one, 2: two}, dict.fromkeys("xyz", (1, 5)))[3:]
+    assert measures[0].spread == describe(two["x"], 1, 5)
+    assert measures[0].stability == stability(one["x"], two["x"], 1, 5)
+    assert [each.p_holm for each in measures] == holm([each.stability.wilcoxon.p for each in measures])
 
 
 def test_items_without_ratings_or_a_round_before_and_a_missing_scale():

@@ -33,8 +33,8 @@ def test_enumeration_is_every_different_order(labels):
 
 def test_random_relabellings_never_give_zero_and_agree_with_enumeration():
     truth = np.array([1, 1, 1, 1, 0, 0, 0, 0])
-    own = np.array([1, 1, 1, 0, 1, 0, 0, 0])
-    drawn = permutation_p(own, lambda guess: (guess @ truth).astype(float), exact_up_to=1)
+    observed = np.array([1, 1, 1, 0, 1, 0, 0, 0])
+    drawn = permutation_p(observed, lambda guess: (guess @ truth).astype(float), exact_up_to=1)
     assert (drawn.method, drawn.relabellings) == ("random permutation", 1999)  # p is far above .05: no more are drawn
     assert drawn.p == pytest.approx(17 / 70, abs=0.03)
     x = np.arange(60.0)

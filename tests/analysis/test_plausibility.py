@@ -20,8 +20,8 @@ def after(moved: int, value: float, items: int = 1) -> np.ndarray:
 
 @pytest.mark.parametrize(("moved", "verdict"), [(4, "fine"), (3, "caution"), (1, "caution"), (0, "bad")])
 def test_zero_drift(moved: int, verdict: str) -> None:
-    found = zero_drift(table(BEFORE), table(after(moved, 3)))
-    assert (found.value, found.verdict, found.n) == (1 - moved / 20, verdict, 20)
+    diagnostic = zero_drift(table(BEFORE), table(after(moved, 3)))
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.n) == (1 - moved / 20, verdict, 20)
 
 
 @pytest.mark.parametrize(("moved", "verdict"), [(2, "fine"), (1, "caution"), (0, "bad")])
@@ -49,8 +49,8 @@ def test_no_pairs_is_no_verdict() -> None:
 @pytest.mark.parametrize(("alike", "verdict"), [(5, "fine"), (6, "caution"), (10, "caution")])
 def test_scenarios_rated_alike(alike: int, verdict: str) -> None:
     rows = [[3, 3, 3, 3] if a < alike else [1, 3, 3, 3] for a in range(10)]
-    found = rated_alike(table([*rows, [1, np.nan, 1, 1]]))
-    assert (found.value, found.verdict, found.detail["n_incomplete"]) == (alike / 10, verdict, 1)
+    diagnostic = rated_alike(table([*rows, [1, np.nan, 1, 1]]))
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.detail["n_incomplete"]) == (alike / 10, verdict, 1)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_scenarios_rated_alike(alike: int, verdict: str) -> None:
     [(0.3, 2, "fine", ""), (0.2, 1, "fine", ""), (0.5, 0, "information", "no_more_than_chance")],
 )
 def test_two_components(share: float, beyond: int, verdict: str, code: str) -> None:
-    found = two_components(share, 20, beyond)
-    assert (found.verdict, found.reason_code) == (verdict, code)
+    diagnostic = two_components(share, 20, beyond)
+    assert (diagnostic.verdict, diagnostic.reason_code) == (verdict, code)
 
 
 def test_two_components_needs_a_share() -> None:

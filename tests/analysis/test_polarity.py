@@ -46,10 +46,10 @@ def test_quadrants():
 
 
 def test_two_camps_have_a_polarity_although_their_mean_point_is_the_middle():
-    found = group_polarity([1, -1, np.nan], [1, -1, 1])
-    assert (found.n, found.n_missing, found.polarity) == (2, 1, 1)
-    assert (found.wish, found.expectation, found.quadrant) == (0, 0, "undecided")
-    assert found.quadrants == {**dict.fromkeys(QUADRANTS, 0), "wished_expected": 1, "feared_unexpected": 1}
+    group = group_polarity([1, -1, np.nan], [1, -1, 1])
+    assert (group.n, group.n_missing, group.polarity) == (2, 1, 1)
+    assert (group.wish, group.expectation, group.quadrant) == (0, 0, "undecided")
+    assert group.quadrants == {**dict.fromkeys(QUADRANTS, 0), "wished_expected": 1, "feared_unexpected": 1}
 
 
 def test_a_mean_of_nothing_but_rounding_error_is_the_midpoint():
@@ -58,8 +58,8 @@ def test_a_mean_of_nothing_but_rounding_error_is_the_midpoint():
 
 
 def test_nobody_has_no_polarity():
-    found = group_polarity([np.nan, 1], [1, np.nan])
-    assert (found.n, found.n_missing, found.polarity, found.wish, found.quadrant) == (0, 2, None, None, None)
+    group = group_polarity([np.nan, 1], [1, np.nan])
+    assert (group.n, group.n_missing, group.polarity, group.wish, group.quadrant) == (0, 2, None, None, None)
     assert group_polarity([], []).polarity is None
     with pytest.raises(ValueError, match="equally long"):
         group_polarity([1], [1, 2])
@@ -68,18 +68,18 @@ def test_nobody_has_no_polarity():
 @given(POINTS)
 def test_range_mirror_and_counts(points):
     d, p = (centred([point[i] for point in points], 1, 7) for i in (0, 1))
-    found = group_polarity(d, p)
-    assert sum(found.quadrants.values()) == found.n == len(points)
+    group = group_polarity(d, p)
+    assert sum(group.quadrants.values()) == group.n == len(points)
     if points:
-        assert -1 <= found.polarity <= 1
+        assert -1 <= group.polarity <= 1
         # turning both scales round changes nothing, turning one turns the sign
-        assert group_polarity(-d, -p).polarity == pytest.approx(found.polarity)
-        assert group_polarity(-d, p).polarity == pytest.approx(-found.polarity)
+        assert group_polarity(-d, -p).polarity == pytest.approx(group.polarity)
+        assert group_polarity(-d, p).polarity == pytest.approx(-group.polarity)
 
 
 def test_raters_who_rate_everything_alike():
-    found = alike_ratings([[4, 4, 4], [1, 1, 2], [7, 7, np.nan]])
-    assert (found.n_alike, found.n_complete, found.n_dropped, found.share) == (1, 2, 1, 0.5)
+    alike = alike_ratings([[4, 4, 4], [1, 1, 2], [7, 7, np.nan]])
+    assert (alike.n_alike, alike.n_complete, alike.n_dropped, alike.share) == (1, 2, 1, 0.5)
     assert alike_ratings([[np.nan, 1]]).share is None
     with pytest.raises(ValueError, match="raters × things"):
         alike_ratings([1, 2])
@@ -87,15 +87,15 @@ def test_raters_who_rate_everything_alike():
 
 def test_agent_centred_points_leave_out_an_agents_level():
     # on 1–5, half-width 2: 5 and 4 are ±½ around 4.5; alone or missing, there is nothing to compare
-    found = agent_centred([[5, 4], [3, np.nan], [2, 2]], 1, 5)
-    assert found[0].tolist() == [0.25, -0.25]
-    assert np.isnan(found[1]).all()
-    assert found[2].tolist() == [0, 0]
+    rescaled = agent_centred([[5, 4], [3, np.nan], [2, 2]], 1, 5)
+    assert rescaled[0].tolist() == [0.25, -0.25]
+    assert np.isnan(rescaled[1]).all()
+    assert rescaled[2].tolist() == [0, 0]
     # both ratings lie above the midpoint; against its other future this one is wished for less and expected more
     wish, expectation = ([[5, 4]], [[4, 5]])
     raw = group_polarity(centred([4], 1, 5), centred([5], 1, 5))
-    own = group_polarity(agent_centred(wish, 1, 5)[:, 1], agent_centred(expectation, 1, 5)[:, 1])
-    assert (raw.quadrant, own.quadrant) == ("wished_expected", "feared_expected")
+    centred_polarity = group_polarity(agent_centred(wish, 1, 5)[:, 1], agent_centred(expectation, 1, 5)[:, 1])
+    assert (raw.quadrant, centred_polarity.quadrant) == ("wished_expected", "feared_expected")
     with pytest.raises(ValueError, match="3 to 3"):
         agent_centred([[3]], 3, 3)
     with pytest.raises(ValueError, match=r"not an array of 1 dimension"):
@@ -104,6 +104,6 @@ def test_agent_centred_points_leave_out_an_agents_level():
 
 @given(st.lists(st.tuples(*[st.integers(1, 7)] * 4), min_size=1, max_size=10), st.integers(-3, 3))
 def test_agent_centred_points_sum_to_zero_and_ignore_a_constant(rows, shift):
-    found = agent_centred(rows, 1, 7)
-    assert found.sum(axis=1) == pytest.approx(np.zeros(len(rows)), abs=1e-9)
-    assert agent_centred(np.array(rows) + shift, 1, 7).tolist() == found.tolist()
+    rescaled = agent_centred(rows, 1, 7)
+    assert rescaled.sum(axis=1) == pytest.approx(np.zeros(len(rows)), abs=1e-9)
+    assert agent_centred(np.array(rows) + shift, 1, 7).tolist() == rescaled.tolist()

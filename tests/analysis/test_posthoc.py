@@ -14,14 +14,18 @@ def test_every_pair_is_tested_within_raters_and_adjusted_over_all():
     rng = np.random.default_rng(0)
     ratings = pd.DataFrame(rng.normal([0, 0.1, 1.5], 1, (25, 3)), columns=list("abc"))
     ratings.iloc[0, 0] = np.nan
-    found = pairwise_wilcoxon(ratings)
-    assert [(one.first, one.second, one.test.n) for one in found] == [("a", "b", 24), ("a", "c", 24), ("b", "c", 25)]
+    pairs = pairwise_wilcoxon(ratings)
+    assert [(pair.first, pair.second, pair.test.n) for pair in pairs] == [
+        ("a", "b", 24),
+        ("a", "c", 24),
+        ("b", "c", 25),
+    ]
     p = [stats.wilcoxon((ratings[b] - ratings[a]).dropna(), method="exact").pvalue for a, b in ("ab", "ac", "bc")]
-    assert [one.test.p for one in found] == pytest.approx(p)
+    assert [pair.test.p for pair in pairs] == pytest.approx(p)
     low, middle, high = np.argsort(p)
-    assert found[low].p_holm == pytest.approx(3 * p[low])
-    assert found[middle].p_holm == pytest.approx(max(3 * p[low], 2 * p[middle]))
-    assert found[high].p_holm == pytest.approx(max(3 * p[low], 2 * p[middle], p[high]))
+    assert pairs[low].p_holm == pytest.approx(3 * p[low])
+    assert pairs[middle].p_holm == pytest.approx(max(3 * p[low], 2 * p[middle]))
+    assert pairs[high].p_holm == pytest.approx(max(3 * p[low], 2 * p[middle], p[high]))
 
 
 def test_direction_no_variation_and_doubled_things():

@@ -13,13 +13,13 @@ from enquete.analysis.preference import bradley_terry, position_bias, wilson, wi
 
 
 def test_answers_of_different_agents_have_wilsons_interval() -> None:
-    found = win_rate([1.0] * 7 + [0.0] * 3, [f"p{n}" for n in range(10)])
+    wins = win_rate([1.0] * 7 + [0.0] * 3, [f"p{n}" for n in range(10)])
     # Clustered by agents of one pair each, the variance is n/(n − 1) times the binomial one: d = 10/9, n_e = 9.
     whole = share_interval(7, 10)
-    assert (found.n, found.n_agents, found.wins_b, found.wins_a, found.ties) == (10, 10, 7, 3, 0)
-    assert found.rate == pytest.approx(0.7)
-    assert found.low == pytest.approx(whole["low"], abs=0.02)
-    assert found.high == pytest.approx(whole["high"], abs=0.02)
+    assert (wins.n, wins.n_agents, wins.wins_b, wins.wins_a, wins.ties) == (10, 10, 7, 3, 0)
+    assert wins.rate == pytest.approx(0.7)
+    assert wins.low == pytest.approx(whole["low"], abs=0.02)
+    assert wins.high == pytest.approx(whole["high"], abs=0.02)
 
 
 def test_wilsons_interval() -> None:
@@ -30,28 +30,28 @@ def test_wilsons_interval() -> None:
 def test_an_agents_own_answers_count_as_little_as_they_say() -> None:
     """Each of four agents answers five times alike: as much as four answers, d = 5·4/3, n_e = 20/(20/3) = 3."""
     y = np.repeat([1.0, 1.0, 0.0, 0.0], 5)
-    found = win_rate(y, list(np.repeat(["p", "q", "r", "s"], 5)))
+    wins = win_rate(y, list(np.repeat(["p", "q", "r", "s"], 5)))
     z2 = 1.959964**2
     half = math.sqrt(0.25 / 3 + z2 / 36) * math.sqrt(z2) / (1 + z2 / 3)
-    assert found.rate == 0.5
-    assert (found.low, found.high) == (pytest.approx(0.5 - half, abs=1e-6), pytest.approx(0.5 + half, abs=1e-6))
+    assert wins.rate == 0.5
+    assert (wins.low, wins.high) == (pytest.approx(0.5 - half, abs=1e-6), pytest.approx(0.5 + half, abs=1e-6))
 
 
 def test_who_won_everything_has_an_interval_all_the_same() -> None:
-    found = win_rate([0.0] * 12, ["p", "q", "r"] * 4)
-    assert (found.rate, found.low) == (0.0, pytest.approx(0.0, abs=1e-9))
-    assert found.high == pytest.approx(share_interval(0, 3)["high"])  # three agents say as much as three answers
-    assert found.strength == pytest.approx(math.log(0.5 / 12.5), abs=1e-4)
+    wins = win_rate([0.0] * 12, ["p", "q", "r"] * 4)
+    assert (wins.rate, wins.low) == (0.0, pytest.approx(0.0, abs=1e-9))
+    assert wins.high == pytest.approx(share_interval(0, 3)["high"])  # three agents say as much as three answers
+    assert wins.strength == pytest.approx(math.log(0.5 / 12.5), abs=1e-4)
 
 
 def test_ties_are_half_a_win_of_each() -> None:
-    found = win_rate([0.5] * 6, list("pqrstu"))
-    assert (found.ties, found.rate, found.strength) == (6, 0.5, pytest.approx(0.0, abs=1e-6))
+    wins = win_rate([0.5] * 6, list("pqrstu"))
+    assert (wins.ties, wins.rate, wins.strength) == (6, 0.5, pytest.approx(0.0, abs=1e-6))
 
 
 def test_nothing_is_said_without_a_pair() -> None:
-    found = win_rate([], [])
-    assert (found.n, found.rate, found.low, found.strength) == (0, None, None, None)
+    wins = win_rate([], [])
+    assert (wins.n, wins.rate, wins.low, wins.strength) == (0, None, None, None)
     with pytest.raises(ValueError, match="equal length"):
         win_rate([1.0], [])
 
@@ -69,8 +69,8 @@ def test_three_are_ordered_through_whom_they_met() -> None:
 
 
 def test_a_critic_that_always_prefers_the_first_place_is_unusable() -> None:
-    found = position_bias(["A"] * 20, ["B"] * 20)
-    assert (found.n, found.splits, found.first, found.rate, found.verdict) == (20, 20, 20, 1.0, "unusable")
+    bias = position_bias(["A"] * 20, ["B"] * 20)
+    assert (bias.n, bias.splits, bias.first, bias.rate, bias.verdict) == (20, 20, 20, 1.0, "unusable")
     second = position_bias(["B"] * 20, ["A"] * 20)
     assert (second.splits, second.first, second.verdict) == (20, 0, "unusable")
 

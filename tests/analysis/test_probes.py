@@ -30,9 +30,9 @@ def changed(n: int) -> np.ndarray:
 @pytest.mark.parametrize(("pairs", "kappa", "verdict"), [(1, 0.6, "fine"), (2, 0.2, "bad")])
 def test_retest_by_hand(pairs: int, kappa: float, verdict: str) -> None:
     """Per item Σ(x − y)² = 2·pairs·16 and by chance 10·(4 + 4) = 80; 1 − 32/80 = .6 is on the bound."""
-    found = retest(table(HALF), table(swapped(pairs)), temperature=0.7)
-    assert (found.value, found.verdict, found.n) == (pytest.approx(kappa), verdict, 100)
-    assert found.detail["exact_share"] == pytest.approx(1 - pairs / 5)
+    diagnostic = retest(table(HALF), table(swapped(pairs)), temperature=0.7)
+    assert (diagnostic.value, diagnostic.verdict, diagnostic.n) == (pytest.approx(kappa), verdict, 100)
+    assert diagnostic.detail["exact_share"] == pytest.approx(1 - pairs / 5)
 
 
 def test_a_noisy_retest() -> None:
@@ -74,9 +74,9 @@ def test_only_answers_whose_options_stood_otherwise_count() -> None:
     kappa, shift = option_order(table(HALF, option_orders=UP), table(HALF, option_orders=mixed))
     assert (kappa.n, kappa.reason_code, shift.reason_code) == (80, "too_few_answers", "too_few_answers")
     same = option_order(table(HALF, option_orders=UP), table(HALF, option_orders=UP))
-    assert {one.reason_code for one in same} == {"same_option_order"}
+    assert {diagnostic.reason_code for diagnostic in same} == {"same_option_order"}
     unknown = option_order(table(HALF), table(HALF, option_orders=UP))
-    assert {one.reason_code for one in unknown} == {"same_option_order"}
+    assert {diagnostic.reason_code for diagnostic in unknown} == {"same_option_order"}
 
 
 @pytest.mark.parametrize(("pairs", "verdict"), [(0, "fine"), (1, "caution"), (2, "bad")])
@@ -84,10 +84,10 @@ def test_item_order(pairs: int, verdict: str) -> None:
     """By hand for one pair: agents' means are 3 for two of ten, else ±2 off: MS_a = 2·8·4/9 = 7.11; error 2·2·4/9 =
     1.78; ICC(A,1) = (7.11 − 1.78)/(7.11 + 1.78 − 2·1.78/10) = .625."""
     orders = [table(HALF), table(swapped(pairs), positions=np.tile(np.arange(10, 0, -1), (10, 1)))]
-    found = item_order(orders)
-    assert found.verdict == verdict
+    diagnostic = item_order(orders)
+    assert diagnostic.verdict == verdict
     if pairs == 1:
-        assert found.value == pytest.approx(0.625)
+        assert diagnostic.value == pytest.approx(0.625)
     assert item_order([table(HALF), table(HALF)]).reason_code == "same_item_order"
     with pytest.raises(ValueError, match="item_order compares at least two arms; 1"):
         item_order(orders[:1])
@@ -96,8 +96,8 @@ def test_item_order(pairs: int, verdict: str) -> None:
 def test_paraphrase_by_hand() -> None:
     """Half at 1, half at 4: s² = 2.25·10/9 = 2.5. A wording one point up for all: σ²_p = ½, no error: ½/3."""
     x = np.repeat([[1.0], [4.0]], 5, axis=0) * np.ones(10)
-    found = paraphrase([table(x), table(x + 1)])
-    assert (found.value, found.verdict) == (pytest.approx(0.5 / 3), "caution")
+    diagnostic = paraphrase([table(x), table(x + 1)])
+    assert (diagnostic.value, diagnostic.verdict) == (pytest.approx(0.5 / 3), "caution")
     assert paraphrase([table(x), table(x)]).value == 0
     wide = np.repeat([[1.0], [4.0]], 10, axis=0) * np.ones(9)
     assert paraphrase([table(wide), table(wide + 1)]).reason_code == "too_few_contrasts"
@@ -113,14 +113,14 @@ def heeding(ignored: float, kept: float, seed: int, n: int = 20) -> list[Answers
     """Main arm, swapped personas, retest: 12 items of different means, `kept` of their variance the persona's and the
     rest noise; so many agents answer under any persona as under their own."""
     rng = np.random.default_rng(seed)
-    own, means = rng.normal(size=(n, 12)), rng.normal(size=12)
-    other = np.where(np.arange(n)[:, None] < ignored * n, own, np.roll(own, 1, axis=0))
+    opinions, means = rng.normal(size=(n, 12)), rng.normal(size=12)
+    other = np.where(np.arange(n)[:, None] < ignored * n, opinions, np.roll(opinions, 1, axis=0))
 
     def ask(persona: np.ndarray) -> Answers:
         latent = means + np.sqrt(kept) * persona + np.sqrt(1 - kept) * rng.normal(size=persona.shape)
         return table(np.clip(np.rint(3 + 1.1 * latent), 1, 5))
 
-    return [ask(persona) for persona in (own, other, own)]
+    return [ask(persona) for persona in (opinions, other, opinions)]
 
 
 def ignoring(ignored: float, kept: float) -> list[str]:
@@ -142,8 +142,8 @@ def test_persona_ignored_speaks_when_half_of_them_ignore_it(kept: float) -> None
 def test_share_of_the_agreement_that_is_lost_by_hand() -> None:
     """κ_retest 1 and, with one pair of ten agents swapped, κ_probe .6 as in the retest: 1 − .6 = .4 is lost, and .6 is
     above half of 1, but with an SE near .25 not surely."""
-    found = persona_swap(table(HALF), table(swapped(1)), table(HALF))
-    assert (found.value, found.verdict, found.reason_code) == (pytest.approx(0.4), "caution", "persona_ignored")
+    check = persona_swap(table(HALF), table(swapped(1)), table(HALF))
+    assert (check.value, check.verdict, check.reason_code) == (pytest.approx(0.4), "caution", "persona_ignored")
     assert null_persona(table(HALF), table(HALF), table(HALF)).verdict == "bad"
 
 

@@ -23,81 +23,81 @@ A, B = [-1.0, 1, 0, 0], [0.0, 0, -1, 1]
 OPPOSITE = [1.0, -1, 0, 0]
 
 
-def scores(found: QAnalysis) -> Matrix:
-    return np.array([factor.z for factor in found.factors])
+def scores(analysis: QAnalysis) -> Matrix:
+    return np.array([factor.z for factor in analysis.factors])
 
 
 def test_lipset_by_principal_components_as_in_qmethod() -> None:
     """Oracle: qmethod 1.8.4; see lipset.py."""
-    found = q_analysis(lipset.SORTS, lipset.GRID, n_factors=3)
-    assert found.loadings == pytest.approx(lipset.PCA_LOADINGS, abs=1e-4)
-    assert tuple(factor.flagged for factor in found.factors) == lipset.PCA_FLAGGED
-    assert [factor.negative for factor in found.factors] == [(4,), (), (8,)]
-    assert [factor.bipolar for factor in found.factors] == [True, False, True]
-    assert scores(found)[:, :8] == pytest.approx(lipset.PCA_Z, abs=1e-4)
-    assert (np.array([factor.array for factor in found.factors]) == lipset.PCA_ARRAYS).all()
-    assert [factor.eigenvalue for factor in found.factors] == pytest.approx(lipset.PCA_EIGENVALUES, abs=1e-4)
-    assert {round(factor.reliability, 6) for factor in found.factors} == {lipset.PCA_RELIABILITY}
-    assert {round(factor.se, 5) for factor in found.factors} == {lipset.PCA_SE}
-    assert found.factors[0].explained == pytest.approx(lipset.PCA_EIGENVALUES[0] / 9, abs=1e-5)
+    analysis = q_analysis(lipset.SORTS, lipset.GRID, n_factors=3)
+    assert analysis.loadings == pytest.approx(lipset.PCA_LOADINGS, abs=1e-4)
+    assert tuple(factor.flagged for factor in analysis.factors) == lipset.PCA_FLAGGED
+    assert [factor.negative for factor in analysis.factors] == [(4,), (), (8,)]
+    assert [factor.bipolar for factor in analysis.factors] == [True, False, True]
+    assert scores(analysis)[:, :8] == pytest.approx(lipset.PCA_Z, abs=1e-4)
+    assert (np.array([factor.array for factor in analysis.factors]) == lipset.PCA_ARRAYS).all()
+    assert [factor.eigenvalue for factor in analysis.factors] == pytest.approx(lipset.PCA_EIGENVALUES, abs=1e-4)
+    assert {round(factor.reliability, 6) for factor in analysis.factors} == {lipset.PCA_RELIABILITY}
+    assert {round(factor.se, 5) for factor in analysis.factors} == {lipset.PCA_SE}
+    assert analysis.factors[0].explained == pytest.approx(lipset.PCA_EIGENVALUES[0] / 9, abs=1e-5)
 
 
 def test_lipset_by_centroids_as_in_qmethod() -> None:
     """Oracle: qmethod 1.8.4, extraction "centroid"; the French sort is flagged nowhere there either."""
-    found = q_analysis(lipset.SORTS, lipset.GRID, n_factors=3, extraction="centroid")
-    assert found.loadings == pytest.approx(lipset.CENTROID_LOADINGS, abs=2e-4)
-    assert tuple(factor.flagged for factor in found.factors) == lipset.CENTROID_FLAGGED
-    assert scores(found)[:, :8] == pytest.approx(lipset.CENTROID_Z, abs=2e-4)
-    assert found.groups().tolist() == [2, 2, 0, 0, 1, 4, 4, 2, -1]
+    analysis = q_analysis(lipset.SORTS, lipset.GRID, n_factors=3, extraction="centroid")
+    assert analysis.loadings == pytest.approx(lipset.CENTROID_LOADINGS, abs=2e-4)
+    assert tuple(factor.flagged for factor in analysis.factors) == lipset.CENTROID_FLAGGED
+    assert scores(analysis)[:, :8] == pytest.approx(lipset.CENTROID_Z, abs=2e-4)
+    assert analysis.groups().tolist() == [2, 2, 0, 0, 1, 4, 4, 2, -1]
 
 
 def test_two_opposite_groups_are_one_bipolar_factor() -> None:
     """By hand: R is ±1, so λ = 5 of 5, l = 1 or −1, and z is the sort of the three over its SD √(2/3)."""
-    found = q_analysis(np.array([A, A, A, OPPOSITE, OPPOSITE]), GRID, n_factors=1)
-    (factor,) = found.factors
-    assert found.loadings[:, 0] == pytest.approx([1, 1, 1, -1, -1])
+    analysis = q_analysis(np.array([A, A, A, OPPOSITE, OPPOSITE]), GRID, n_factors=1)
+    (factor,) = analysis.factors
+    assert analysis.loadings[:, 0] == pytest.approx([1, 1, 1, -1, -1])
     assert (factor.eigenvalue, factor.explained) == (pytest.approx(5), pytest.approx(1))
     assert (factor.flagged, factor.negative, factor.capped) == ((0, 1, 2, 3, 4), (3, 4), 5)
     assert factor.z == pytest.approx(np.array(A) / (2 / 3) ** 0.5)
     assert factor.array.tolist() == A
     assert factor.reliability == pytest.approx(4 / 4.2)  # .8 · 5 / (1 + .8 · 4)
-    assert found.groups().tolist() == [0, 0, 0, 1, 1]
-    assert (found.comparisons, found.consensus, factor.distinguishing) == ((), (), ())
+    assert analysis.groups().tolist() == [0, 0, 0, 1, 1]
+    assert (analysis.comparisons, analysis.consensus, factor.distinguishing) == ((), (), ())
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0]])
 def test_the_sign_of_equal_poles_depends_on_the_statements_alone(order: list[int]) -> None:
     """By convention the first statement that the factor moves is positive, here the first: −A whoever comes first."""
-    found = q_analysis(np.array([A, A, OPPOSITE, OPPOSITE])[order], GRID, n_factors=1)
-    assert found.factors[0].array.tolist() == OPPOSITE
+    analysis = q_analysis(np.array([A, A, OPPOSITE, OPPOSITE])[order], GRID, n_factors=1)
+    assert analysis.factors[0].array.tolist() == OPPOSITE
 
 
 def test_uncorrelated_groups_are_a_factor_each() -> None:
     """By hand: A and B correlate 0; groups of 3 and 2 give λ = 3 and 2 and loadings 1 and 0."""
-    found = q_analysis(np.array([A, A, B, A, B]), GRID, n_factors=2)
-    assert found.loadings == pytest.approx(np.array([[1, 0], [1, 0], [0, 1], [1, 0], [0, 1]]), abs=1e-8)
-    assert [f.eigenvalue for f in found.factors] == pytest.approx([3, 2])
-    assert [f.explained for f in found.factors] == pytest.approx([0.6, 0.4])
-    assert [f.array.tolist() for f in found.factors] == [A, B]
-    assert found.correlations == pytest.approx(np.eye(2), abs=1e-9)
-    assert found.sed[0, 1] == pytest.approx((1 - 2.4 / 2.6 + 1 - 1.6 / 1.8) ** 0.5)  # √(SE² + SE²), p = 3 and 2
+    analysis = q_analysis(np.array([A, A, B, A, B]), GRID, n_factors=2)
+    assert analysis.loadings == pytest.approx(np.array([[1, 0], [1, 0], [0, 1], [1, 0], [0, 1]]), abs=1e-8)
+    assert [f.eigenvalue for f in analysis.factors] == pytest.approx([3, 2])
+    assert [f.explained for f in analysis.factors] == pytest.approx([0.6, 0.4])
+    assert [f.array.tolist() for f in analysis.factors] == [A, B]
+    assert analysis.correlations == pytest.approx(np.eye(2), abs=1e-9)
+    assert analysis.sed[0, 1] == pytest.approx((1 - 2.4 / 2.6 + 1 - 1.6 / 1.8) ** 0.5)  # √(SE² + SE²), p = 3 and 2
 
 
 def test_uncorrelated_groups_by_centroids() -> None:
     """A first centroid lies between the groups, so loadings are not exact; each sort's flag and the arrays are."""
     sorts = np.tile(np.array([A, A, B, A, B]), (1, 3))
-    found = q_analysis(sorts, {-1: 3, 0: 6, 1: 3}, n_factors=2, extraction="centroid")
-    assert [f.flagged for f in found.factors] == [(0, 1, 3), (2, 4)]
-    assert [f.array.tolist() for f in found.factors] == [A * 3, B * 3]
+    analysis = q_analysis(sorts, {-1: 3, 0: 6, 1: 3}, n_factors=2, extraction="centroid")
+    assert [f.flagged for f in analysis.factors] == [(0, 1, 3), (2, 4)]
+    assert [f.array.tolist() for f in analysis.factors] == [A * 3, B * 3]
 
 
 def test_a_factor_without_flags_is_dropped_and_said() -> None:
     """By hand: three sorts with r = ½ each load √(2/3) = .816, below 1.96/√4 = .98: nobody defines the factor."""
     three = np.array([[-1.0, 1, 0, 0], [-1, 0, 1, 0], [-1, 0, 0, 1]])
-    found = q_analysis(three, GRID, n_factors=1)
-    assert found.loadings[:, 0] == pytest.approx([(2 / 3) ** 0.5] * 3)
-    assert (found.reason, found.factors, found.groups().tolist()) == ("undefined", (), [-1, -1, -1])
-    (dropped,) = found.dropped
+    analysis = q_analysis(three, GRID, n_factors=1)
+    assert analysis.loadings[:, 0] == pytest.approx([(2 / 3) ** 0.5] * 3)
+    assert (analysis.reason, analysis.factors, analysis.groups().tolist()) == ("undefined", (), [-1, -1, -1])
+    (dropped,) = analysis.dropped
     assert (dropped.number, dropped.reason, dropped.eigenvalue) == (0, "unflagged", pytest.approx(2))
 
 
@@ -105,8 +105,8 @@ def test_flags_by_hand_define_it_after_all() -> None:
     """By hand: equal weights, mean sort (−1, ⅓, ⅓, ⅓), SD ⅔, z = (−1.5, .5, .5, .5); ties: the earlier statement
     lower."""
     three = np.array([[-1.0, 1, 0, 0], [-1, 0, 1, 0], [-1, 0, 0, 1]])
-    found = q_analysis(three, GRID, n_factors=1, flags=FlagEdits(add=[(0, 0), (1, 0), (2, 0)]))
-    (factor,) = found.factors
+    analysis = q_analysis(three, GRID, n_factors=1, flags=FlagEdits(add=[(0, 0), (1, 0), (2, 0)]))
+    (factor,) = analysis.factors
     assert factor.z == pytest.approx([-1.5, 0.5, 0.5, 0.5])
     assert factor.array.tolist() == [-1, 0, 0, 1]
     fewer = q_analysis(lipset.SORTS, lipset.GRID, n_factors=3, flags=FlagEdits(remove=[(8, 2)]))
@@ -116,22 +116,22 @@ def test_flags_by_hand_define_it_after_all() -> None:
 
 def test_a_factor_of_two_opposite_sorts_beside_another() -> None:
     """By hand: λ = 3 for A and 2 for ±B; the poles are equal, so the first statement that ±B moves is positive."""
-    found = q_analysis(np.array([A, A, A, B, [0.0, 0, 1, -1]]), GRID, n_factors=2)
-    assert [factor.negative for factor in found.factors] == [(), (3,)]
-    assert found.factors[1].array.tolist() == [0, 0, 1, -1]
+    analysis = q_analysis(np.array([A, A, A, B, [0.0, 0, 1, -1]]), GRID, n_factors=2)
+    assert [factor.negative for factor in analysis.factors] == [(), (3,)]
+    assert analysis.factors[1].array.tolist() == [0, 0, 1, -1]
 
 
 def test_missing_and_illegal_sorts_are_left_out_and_counted() -> None:
     sorts = lipset.SORTS.copy()
     sorts[0, 0] = np.nan
     sorts[8, 0] = 0.0
-    found = q_analysis(sorts, lipset.GRID, n_factors=2)
-    assert (found.n_total, found.n_missing, found.n_illegal) == (9, 1, 1)
-    assert found.rows == (1, 2, 3, 4, 5, 6, 7)
+    analysis = q_analysis(sorts, lipset.GRID, n_factors=2)
+    assert (analysis.n_total, analysis.n_missing, analysis.n_illegal) == (9, 1, 1)
+    assert analysis.rows == (1, 2, 3, 4, 5, 6, 7)
     whole = q_analysis(lipset.SORTS[1:8], lipset.GRID, n_factors=2)
-    assert scores(found) == pytest.approx(scores(whole))
-    assert {row for factor in found.factors for row in factor.flagged} <= set(found.rows)
-    assert found.groups()[[0, 8]].tolist() == [-1, -1]
+    assert scores(analysis) == pytest.approx(scores(whole))
+    assert {row for factor in analysis.factors for row in factor.flagged} <= set(analysis.rows)
+    assert analysis.groups()[[0, 8]].tolist() == [-1, -1]
     with pytest.raises(ValueError, match="sort 8 is not among the 7 analysed"):
         q_analysis(sorts, lipset.GRID, n_factors=2, flags=FlagEdits(add=[(8, 0)]))
 
@@ -163,10 +163,10 @@ def test_wrong_input_is_named(changes: dict[str, object], message: str) -> None:
 
 
 def test_nothing_is_nan() -> None:
-    for found in (q_analysis(planted(30, 0)[0][0], WIDE), q_analysis(lipset.SORTS, lipset.GRID, n_factors=5)):
-        for value in (found.loadings, found.correlations, found.sed, scores(found)):
+    for analysis in (q_analysis(planted(30, 0)[0][0], WIDE), q_analysis(lipset.SORTS, lipset.GRID, n_factors=5)):
+        for value in (analysis.loadings, analysis.correlations, analysis.sed, scores(analysis)):
             assert np.isfinite(value).all()
-        for factor in found.factors:
+        for factor in analysis.factors:
             assert legal(factor.array[None], WIDE if len(factor.array) == 24 else lipset.GRID).all()
 
 
@@ -193,11 +193,11 @@ def _slow(sorts: Matrix, k: int) -> tuple[Matrix, Matrix, Matrix]:
 @pytest.mark.parametrize("seed", range(2))
 def test_agreement_with_a_slow_implementation(seed: int) -> None:
     sorts = planted(31, seed)[0][0]
-    found = q_analysis(sorts, WIDE, n_factors=3)
+    analysis = q_analysis(sorts, WIDE, n_factors=3)
     loadings, flags, z = _slow(sorts, 3)
-    assert found.loadings == pytest.approx(loadings, abs=1e-5)
-    assert (found.flags == flags).all()
-    assert scores(found) == pytest.approx(z, abs=1e-5)
+    assert analysis.loadings == pytest.approx(loadings, abs=1e-5)
+    assert (analysis.flags == flags).all()
+    assert scores(analysis) == pytest.approx(z, abs=1e-5)
 
 
 @settings(max_examples=20, deadline=None)
@@ -230,9 +230,9 @@ def test_agreement_with_clusters_by_hand() -> None:
     groups = np.array([0, 0, 1, 1, 4, -1, 4])
     assert agreement(groups, np.array([2, 2, 1, 1, 0, 0, -1])).ari == 1
     mixed = np.array([2, 1, 1, 1, 0, 0, 0])
-    found = agreement(groups, mixed)
-    assert (found.n_compared, found.n_unflagged) == (6, 1)
-    assert found.ari == pytest.approx(adjusted_rand_score(groups[groups >= 0], mixed[groups >= 0]))
+    comparison = agreement(groups, mixed)
+    assert (comparison.n_compared, comparison.n_unflagged) == (6, 1)
+    assert comparison.ari == pytest.approx(adjusted_rand_score(groups[groups >= 0], mixed[groups >= 0]))
     assert agreement(np.array([0, -1]), np.array([0, 0])).ari is None
     assert agreement(np.zeros(5, dtype=int), np.zeros(5, dtype=int)).ari is None
     with pytest.raises(ValueError, match="2 sorts and 3 cluster labels"):

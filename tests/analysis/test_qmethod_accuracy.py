@@ -34,8 +34,8 @@ def recovered(agents: int, seeds: int, extraction: Extraction) -> float:
     for seed in range(seeds):
         (sorts, _), view = planted(agents, seed)
         groups = q_analysis(sorts, GRID, extraction=extraction, seed=seed).groups()
-        found = agreement(groups, view)
-        hits.append(found.ari is not None and found.ari >= 0.9 and found.n_compared >= 0.9 * agents)
+        comparison = agreement(groups, view)
+        hits.append(comparison.ari is not None and comparison.ari >= 0.9 and comparison.n_compared >= 0.9 * agents)
     return float(np.mean(hits))
 
 
@@ -77,11 +77,11 @@ def test_five_thousand_sorts_in_time_and_memory(extraction: Extraction, five_tho
     sorts, view = five_thousand
     tracemalloc.start()
     started = time.process_time()
-    found = q_analysis(sorts, GRID, extraction=extraction)
+    analysis = q_analysis(sorts, GRID, extraction=extraction)
     seconds = time.process_time() - started
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert agreement(found.groups(), view).ari == pytest.approx(1, abs=0.01)
+    assert agreement(analysis.groups(), view).ari == pytest.approx(1, abs=0.01)
     assert seconds < 20
     assert peak < 200e6
 

@@ -16,9 +16,9 @@ THREE = np.array([[-1.0, 1, 0, 0], [-1, 0, 1, 0], [-1, 0, 0, 1]])  # r = ½ betw
 def test_correlations_of_lipsets_sorts() -> None:
     """KADE rounds halves up (r is a multiple of 1/160 here), so half a hundredth is allowed."""
     x = standardised(lipset.SORTS)
-    found = x @ x.T
-    assert 100 * found[np.triu_indices(9, 1)] == pytest.approx(lipset.CORRELATIONS, abs=0.501)
-    assert found == pytest.approx(np.corrcoef(lipset.SORTS))
+    correlations = x @ x.T
+    assert 100 * correlations[np.triu_indices(9, 1)] == pytest.approx(lipset.CORRELATIONS, abs=0.501)
+    assert correlations == pytest.approx(np.corrcoef(lipset.SORTS))
 
 
 def test_equal_correlations_by_hand() -> None:
@@ -45,7 +45,7 @@ def test_components_rebuild_the_correlations(agents: int) -> None:
 def test_centroids_from_sorts_are_those_from_the_correlation_matrix(seed: int) -> None:
     """Oracle: Brown's steps on the matrix itself, reflections and residuals spelt out."""
     sorts = planted(17, seed)[0][0]
-    residual, found = np.corrcoef(sorts), []
+    residual, loadings = np.corrcoef(sorts), []
     for _ in range(3):
         signs = np.ones(17)
         while True:
@@ -59,11 +59,11 @@ def test_centroids_from_sorts_are_those_from_the_correlation_matrix(seed: int) -
         for _ in range(500):
             f = (sums + h) / np.sqrt((sums + h).sum())
             h = f**2
-        found.append(signs * f)
+        loadings.append(signs * f)
         residual = residual - np.outer(signs * f, signs * f)
         if (signs == 1).all():
             pytest.skip("nothing was reflected: the next factor starts where Brown leaves it to judgement")
-    assert centroid(standardised(sorts), 7)[:, :3] == pytest.approx(np.array(found).T, abs=1e-6)
+    assert centroid(standardised(sorts), 7)[:, :3] == pytest.approx(np.array(loadings).T, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -26,17 +26,17 @@ def test_flags_by_hand() -> None:
 
 @given(arrays(float, (5, 3), elements=st.floats(-1, 1)))
 def test_at_most_one_flag_a_person_whatever_the_signs(loadings: np.ndarray) -> None:
-    found = automatic_flags(loadings, 24)
-    assert (found.sum(axis=1) <= 1).all()
-    assert (found == automatic_flags(-loadings, 24)).all()
+    flags = automatic_flags(loadings, 24)
+    assert (flags.sum(axis=1) <= 1).all()
+    assert (flags == automatic_flags(-loadings, 24)).all()
 
 
 def test_changes_by_hand() -> None:
     rows = [0, 2, 3, 5, 6, 9]
-    found = edited(np.array(FLAGS), FlagEdits(add=[(6, 1)], remove=[(0, 0)]), rows)
-    assert found[0].tolist() == [False, False]
-    assert found[4].tolist() == [False, True]
-    assert (found[[1, 2, 3, 5]] == np.array(FLAGS)[[1, 2, 3, 5]]).all()
+    flags = edited(np.array(FLAGS), FlagEdits(add=[(6, 1)], remove=[(0, 0)]), rows)
+    assert flags[0].tolist() == [False, False]
+    assert flags[4].tolist() == [False, True]
+    assert (flags[[1, 2, 3, 5]] == np.array(FLAGS)[[1, 2, 3, 5]]).all()
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,14 @@ def test_a_simple_structure_is_recovered_from_any_rotation(k: int, seed: int) ->
     rng = np.random.default_rng(seed)
     simple = np.zeros((6 * k, k))
     simple[np.arange(6 * k), np.arange(6 * k) % k] = rng.uniform(0.3, 0.95, 6 * k)
-    found = varimax(simple @ ortho_group.rvs(k, random_state=seed))
-    assert np.sort(np.abs(found), axis=1) == pytest.approx(np.sort(simple, axis=1), abs=1e-7)
+    rotated = varimax(simple @ ortho_group.rvs(k, random_state=seed))
+    assert np.sort(np.abs(rotated), axis=1) == pytest.approx(np.sort(simple, axis=1), abs=1e-7)
 
 
 def test_an_exact_saddle_point_is_left() -> None:
     """By hand: rows (1, ±1)/√2 have no gradient where they are; 45° on, each person loads on one factor."""
-    found = varimax(np.array([[1.0, 1], [1, -1], [1, 1], [1, -1]]) / 2**0.5)
-    assert np.sort(np.abs(found), axis=1) == pytest.approx(np.array([[0.0, 1]] * 4), abs=1e-9)
+    rotated = varimax(np.array([[1.0, 1], [1, -1], [1, 1], [1, -1]]) / 2**0.5)
+    assert np.sort(np.abs(rotated), axis=1) == pytest.approx(np.array([[0.0, 1]] * 4), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -50,16 +50,16 @@ def test_agreement_with_statsmodels(seed: int) -> None:
 @given(st.integers(1, 5), st.integers(0, 10**6))
 def test_rotation_keeps_communalities_and_raises_the_criterion(k: int, seed: int) -> None:
     loadings = np.random.default_rng(seed).normal(size=(20, k)) * 0.4
-    found = varimax(loadings)
-    assert (found**2).sum(axis=1) == pytest.approx((loadings**2).sum(axis=1))
-    assert found @ found.T == pytest.approx(loadings @ loadings.T, abs=1e-9)
-    assert _criterion(found) >= _criterion(loadings) - 1e-12
+    rotated = varimax(loadings)
+    assert (rotated**2).sum(axis=1) == pytest.approx((loadings**2).sum(axis=1))
+    assert rotated @ rotated.T == pytest.approx(loadings @ loadings.T, abs=1e-9)
+    assert _criterion(rotated) >= _criterion(loadings) - 1e-12
 
 
 def test_a_person_without_communality_stays_at_nothing() -> None:
-    found = varimax(np.array([[0.8, 0.1], [0.0, 0.0], [0.1, 0.8]]))
-    assert found[1].tolist() == [0, 0]
-    assert np.isfinite(found).all()
+    rotated = varimax(np.array([[0.8, 0.1], [0.0, 0.0], [0.1, 0.8]]))
+    assert rotated[1].tolist() == [0, 0]
+    assert np.isfinite(rotated).all()
 
 
 def test_order_and_sign_by_hand() -> None:

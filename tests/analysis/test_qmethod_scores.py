@@ -20,16 +20,16 @@ from enquete.analysis.qmethod import (
 def test_weights_by_hand() -> None:
     """l/(1 − l²): .5/.75, .8/.36; at 1 and beyond as at .999: .999/(1 − .998001)."""
     loadings = np.array([[0.5, 0.8], [-0.8, 0.0], [1.0, -1.04]])
-    found = weights(loadings, np.array([[True, False], [True, False], [True, True]]))
+    weighting = weights(loadings, np.array([[True, False], [True, False], [True, True]]))
     limit = 0.999 / 0.001999
-    assert found == pytest.approx(np.array([[0.5 / 0.75, 0], [-0.8 / 0.36, 0], [limit, -limit]]))
+    assert weighting == pytest.approx(np.array([[0.5 / 0.75, 0], [-0.8 / 0.36, 0], [limit, -limit]]))
 
 
 def test_scores_by_hand() -> None:
     """(2·(−1, 0, 1) − 1·(1, 0, −1)) / 3 = (−1, 0, 1): SD 1, so z is the same. The negative sort counts in reverse."""
-    found = composites(np.array([[-1.0, 0, 1], [1, 0, -1]]), np.array([[2.0], [-1.0]]))
-    assert found == pytest.approx(np.array([[-1, 0, 1]]))
-    assert z_scores(found) == pytest.approx(np.array([[-1, 0, 1]]))
+    scores = composites(np.array([[-1.0, 0, 1], [1, 0, -1]]), np.array([[2.0], [-1.0]]))
+    assert scores == pytest.approx(np.array([[-1, 0, 1]]))
+    assert z_scores(scores) == pytest.approx(np.array([[-1, 0, 1]]))
     assert z_scores(np.array([[-2.0, 2, 0, 0]])) == pytest.approx(np.array([[-2, 2, 0, 0]]) / (8 / 3) ** 0.5)
 
 
@@ -54,7 +54,7 @@ def test_reliability(flagged: int, expected: float) -> None:
 def test_errors_by_hand() -> None:
     """One sort: √.2 = .447; three: √(1/13) = .277; the difference of both: √(.2 + 1/13)."""
     assert (standard_error(1), standard_error(3)) == (pytest.approx(0.4472, abs=1e-4), pytest.approx((1 / 13) ** 0.5))
-    found = standard_errors_of_difference(np.array([standard_error(1), standard_error(3)]))
-    assert found[0, 1] == found[1, 0] == pytest.approx((0.2 + 1 / 13) ** 0.5)
+    errors = standard_errors_of_difference(np.array([standard_error(1), standard_error(3)]))
+    assert errors[0, 1] == errors[1, 0] == pytest.approx((0.2 + 1 / 13) ** 0.5)
     with pytest.raises(ValueError, match="p = 0"):
         reliability(0)

@@ -15,8 +15,8 @@ SORTS = np.array([[-1.0, 0, 0, 1], [-1, 0, 1, 0], [1, 0, 0, -1], [1, 0, -1, 0]])
 
 
 def test_legal() -> None:
-    found = legal(np.vstack([SORTS, [[0, 0, 0, 1], [np.nan, 0, 0, 1], [-1, 0, 0, 2]]]), GRID)
-    assert found.tolist() == [True] * 4 + [False] * 3
+    mask = legal(np.vstack([SORTS, [[0, 0, 0, 1], [np.nan, 0, 0, 1], [-1, 0, 0, 2]]]), GRID)
+    assert mask.tolist() == [True] * 4 + [False] * 3
     assert not legal(np.zeros((2, 3)), GRID).any()
 
 
@@ -27,12 +27,12 @@ def test_moments_of_the_grid() -> None:
 
 def test_contrasts_by_hand() -> None:
     """The first two against the others: statement 0 at −1 against 1, 2 and 3 at 0.5 against −0.5, 1 at 0 against 0."""
-    found = contrasts(SORTS, np.array([True, True, False, False]), GRID)
-    assert [c.statement for c in found] == [0, 2, 3, 1]
+    table = contrasts(SORTS, np.array([True, True, False, False]), GRID)
+    assert [c.statement for c in table] == [0, 2, 3, 1]
     sd = (2 / 3) ** 0.5
-    assert found[0].difference == pytest.approx(-2 / sd)
-    assert (found[0].mean, found[0].mean_rest) == (-1, 1)
-    assert [c.difference for c in found[1:]] == pytest.approx([1 / sd, 1 / sd, 0])
+    assert table[0].difference == pytest.approx(-2 / sd)
+    assert (table[0].mean, table[0].mean_rest) == (-1, 1)
+    assert [c.difference for c in table[1:]] == pytest.approx([1 / sd, 1 / sd, 0])
 
 
 def test_without_a_rest_nothing_is_apart() -> None:
@@ -46,7 +46,7 @@ def test_common_sort_by_hand() -> None:
 
 @given(arrays(float, 4, elements=st.floats(-3, 3)))
 def test_a_common_sort_is_legal_and_keeps_the_order(means: np.ndarray) -> None:
-    found = common_sort(means, GRID)
-    assert legal(found[None], GRID).all()
-    assert all(found[a] <= found[b] for a in range(4) for b in range(4) if means[a] < means[b])
-    assert sorted(found) == places(GRID).tolist()
+    sort = common_sort(means, GRID)
+    assert legal(sort[None], GRID).all()
+    assert all(sort[a] <= sort[b] for a in range(4) for b in range(4) if means[a] < means[b])
+    assert sorted(sort) == places(GRID).tolist()

@@ -37,17 +37,17 @@ CASES = 2000
     ],
 )
 def test_rule(agreeing, n, verdict, chance):
-    found = judge_claim(True, [True] * agreeing + [False] * (n - agreeing))
-    assert (found.n, found.n_agreeing, found.verdict) == (n, agreeing, verdict)
-    assert found.chance == pytest.approx(chance)
+    judgement = judge_claim(True, [True] * agreeing + [False] * (n - agreeing))
+    assert (judgement.n, judgement.n_agreeing, judgement.verdict) == (n, agreeing, verdict)
+    assert judgement.chance == pytest.approx(chance)
 
 
 def test_tails_and_missing_by_hand():
-    found = judge_claim(1, [1, None, -1, 1, 0])
-    assert (found.n, found.n_missing, found.n_agreeing) == (4, 1, 2)
-    assert found.chance == pytest.approx(11 / 16)  # (6 + 4 + 1) / 16
-    assert found.as_few == pytest.approx(0.0523)  # 1 − .9⁴ − 4·.9³·.1
-    assert found.reason == "2 of 4 further runs agree; chance 0.69, as few where it holds in 90 %: 0.052"
+    judgement = judge_claim(1, [1, None, -1, 1, 0])
+    assert (judgement.n, judgement.n_missing, judgement.n_agreeing) == (4, 1, 2)
+    assert judgement.chance == pytest.approx(11 / 16)  # (6 + 4 + 1) / 16
+    assert judgement.as_few == pytest.approx(0.0523)  # 1 − .9⁴ − 4·.9³·.1
+    assert judgement.reason == "2 of 4 further runs agree; chance 0.69, as few where it holds in 90 %: 0.052"
     alone = judge_claim(1, [None])
     assert (alone.verdict, alone.n, alone.chance) == ("not judged", 0, None)
     with pytest.raises(ValueError, match="claimed must be what the main arm says"):
@@ -55,8 +55,8 @@ def test_tails_and_missing_by_hand():
 
 
 def test_runs_that_share_measurements_decide_nothing():
-    found = judge_claim(1, [1] * 20, independent=False)
-    assert (found.verdict, found.n_agreeing, found.chance) == ("not decided", 20, None)
+    judgement = judge_claim(1, [1] * 20, independent=False)
+    assert (judgement.verdict, judgement.n_agreeing, judgement.chance) == ("not decided", 20, None)
 
 
 def test_signs():
@@ -76,14 +76,14 @@ def verdicts(runs: int, truth: float, seed: int) -> list[str]:
     """Of four groups the main arm picks the two extreme ones; `truth`: how far they lie apart, in SDs of a run's
     mean."""
     rng = np.random.default_rng([seed, runs])
-    found = []
+    outcomes = []
     for _ in range(CASES):
         groups = rng.normal(size=(runs, 4)) + np.array([truth, 0, 0, 0])
         high, low = (0, 3) if truth else (groups[0].argmax(), groups[0].argmin())
         apart = groups[:, high] - groups[:, low]
         claimed = 1 if truth else sign(apart[0])
-        found.append(judge_claim(claimed, [sign(one) for one in apart[1:]]).verdict)
-    return found
+        outcomes.append(judge_claim(claimed, [sign(difference) for difference in apart[1:]]).verdict)
+    return outcomes
 
 
 @pytest.mark.parametrize("runs", [4, 6, 8])
@@ -102,7 +102,7 @@ def test_where_a_run_agrees_nine_times_in_ten_at_most_five_per_cent_are_fragile(
 
 
 @given(st.lists(st.sampled_from([-1, 0, 1, None]), max_size=20), st.sampled_from([-1, 1]))
-def test_verdict_ignores_order_and_direction(said, claimed):
-    found = judge_claim(claimed, said)
-    assert judge_claim(claimed, said[::-1]) == found
-    assert judge_claim(-claimed, [None if one is None else -one for one in said]) == found
+def test_verdict_ignores_order_and_direction(signs, claimed):
+    judgement = judge_claim(claimed, signs)
+    assert judge_claim(claimed, signs[::-1]) == judgement
+    assert judge_claim(-claimed, [None if direction is None else -direction for direction in signs]) == judgement

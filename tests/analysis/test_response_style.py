@@ -42,8 +42,8 @@ def shares(hits: int, hit: float, other: float) -> np.ndarray:
 )  # fmt: skip
 def test_agreeing_to_both_sides(forward: int, reversed_: int, value: float, verdict: str) -> None:
     """By hand: (forward − 3 + reversed − 3)/2."""
-    found = acquiescence(table(np.tile([forward, reversed_], (10, 3)), reverse=[1, 3, 5]))
-    assert (found.value, found.verdict) == (value, verdict)
+    diagnostic = acquiescence(table(np.tile([forward, reversed_], (10, 3)), reverse=[1, 3, 5]))
+    assert (diagnostic.value, diagnostic.verdict) == (value, verdict)
 
 
 def test_only_balanced_families_count_by_their_pairs() -> None:
@@ -51,9 +51,9 @@ def test_only_balanced_families_count_by_their_pairs() -> None:
     1)/3."""
     families = [*"aaaa", *"bbbb", *"cc"]
     row = [5, 5, 3, 3, 3, 3, 3, 1, 5, 5]
-    found = acquiescence(table([row] * 10, reverse=[2, 3, 7], families=families))
-    assert found.value == pytest.approx(1 / 3)
-    assert (found.detail["pairs"], found.detail["families"]) == (3, ["a", "b"])
+    diagnostic = acquiescence(table([row] * 10, reverse=[2, 3, 7], families=families))
+    assert diagnostic.value == pytest.approx(1 / 3)
+    assert (diagnostic.detail["pairs"], diagnostic.detail["families"]) == (3, ["a", "b"])
 
 
 def test_an_agent_without_reversed_answers_has_no_value() -> None:
@@ -94,16 +94,16 @@ def test_names_and_row_order_do_not_matter(x: np.ndarray, random: object) -> Non
 )
 def test_ends_beyond_what_people_s_panels_have(hits: int, verdict: str) -> None:
     """Bounds: .04 and .60; bad above .80."""
-    found = extreme_style(table(shares(hits, 5, 3)))
-    assert (found.value, found.verdict) == (hits / 100, verdict)
+    diagnostic = extreme_style(table(shares(hits, 5, 3)))
+    assert (diagnostic.value, diagnostic.verdict) == (hits / 100, verdict)
 
 
 @pytest.mark.parametrize(
     ("hits", "verdict"), [(11, "fine"), (1, "fine"), (0, "caution"), (50, "fine"), (51, "caution"), (76, "bad")]
 )
 def test_midpoint_beyond_what_people_s_panels_have(hits: int, verdict: str) -> None:
-    found = midpoint_style(table(shares(hits, 3, 2)))
-    assert (found.value, found.verdict) == (hits / 100, verdict)
+    diagnostic = midpoint_style(table(shares(hits, 3, 2)))
+    assert (diagnostic.value, diagnostic.verdict) == (hits / 100, verdict)
 
 
 def test_other_scales() -> None:
@@ -134,16 +134,16 @@ def test_the_limit_grows_by_one_with_four_times_the_items(n_items: int, limit: f
 def test_seven_of_25_is_allowed_eight_is_not(flagged: int, verdict: str) -> None:
     """Exact binomial, by hand: of ten at .10 P(X ≥ 3) = .070, P(X ≥ 4) = .013; at .30 P(X ≥ 6) = .047 is already
     sure."""
-    found = straightlining(table([run_of(8 if a < flagged else 7) for a in range(10)]))
-    assert (found.value, found.verdict) == (flagged / 10, verdict)
-    assert (found.detail["n_flagged"], found.detail["longest"]) == (flagged, 8 if flagged else 7)
+    diagnostic = straightlining(table([run_of(8 if a < flagged else 7) for a in range(10)]))
+    assert (diagnostic.value, diagnostic.verdict) == (flagged / 10, verdict)
+    assert (diagnostic.detail["n_flagged"], diagnostic.detail["longest"]) == (flagged, 8 if flagged else 7)
 
 
 def test_the_order_shown_counts_and_gaps_and_blocks_break_a_run() -> None:
     """By hand: 3 1 3 1 3 shown as 3 3 3 1 1 has a run of three; a gap in 3 3 – 3 leaves two."""
-    found = longest_runs(table([[3, 1, 3, 1, 3]], positions=[[1, 4, 2, 5, 3]]))
-    assert found is not None
-    assert found["run"].tolist() == [3]
+    runs = longest_runs(table([[3, 1, 3, 1, 3]], positions=[[1, 4, 2, 5, 3]]))
+    assert runs is not None
+    assert runs["run"].tolist() == [3]
     gap = longest_runs(table([[3, 3, np.nan, 3]]))
     assert gap is not None
     assert gap["run"].tolist() == [2]
@@ -157,9 +157,9 @@ def test_the_order_shown_counts_and_gaps_and_blocks_break_a_run() -> None:
 def test_a_line_is_a_line_of_places_where_option_orders_are_known() -> None:
     """By hand: always the first of options shown in turn upwards and downwards reads 1 3 1 3."""
     turns = [["[1, 2, 3]", "[3, 2, 1]"] * 2] * 2
-    found = longest_runs(table([[1, 3, 1, 3], [1, 1, 1, 1]], high=3, option_orders=turns))
-    assert found is not None
-    assert found["run"].tolist() == [4, 1]
+    runs = longest_runs(table([[1, 3, 1, 3], [1, 1, 1, 1]], high=3, option_orders=turns))
+    assert runs is not None
+    assert runs["run"].tolist() == [4, 1]
 
 
 def test_short_instruments_have_no_lines() -> None:
@@ -186,9 +186,9 @@ def placed(share_first: float) -> np.ndarray:
 )
 def test_a_preference_for_the_first_option(share: float, value: float, verdict: str) -> None:
     """By hand: 1 and 5 each have half the share s, so s/2 are expected first, and s are found: the excess is s/2."""
-    found = position_share(table(placed(share), option_orders=HALVES))
-    assert (found.value, found.verdict) == (pytest.approx(value), verdict)
-    assert found.detail["one_in_k"] == pytest.approx(0.2)
+    diagnostic = position_share(table(placed(share), option_orders=HALVES))
+    assert (diagnostic.value, diagnostic.verdict) == (pytest.approx(value), verdict)
+    assert diagnostic.detail["one_in_k"] == pytest.approx(0.2)
 
 
 def test_avoiding_the_ends_is_no_preference_for_a_place() -> None:
@@ -197,6 +197,6 @@ def test_avoiding_the_ends_is_no_preference_for_a_place() -> None:
 
 
 def test_a_fixed_order_says_nothing_of_places() -> None:
-    found = position_share(table(placed(0.3), option_orders=UP))
-    assert (found.verdict, found.reason_code) == ("not computed", "option_order_not_varied")
+    diagnostic = position_share(table(placed(0.3), option_orders=UP))
+    assert (diagnostic.verdict, diagnostic.reason_code) == ("not computed", "option_order_not_varied")
     assert position_share(table(placed(0.3))).reason_code == "no_option_order"

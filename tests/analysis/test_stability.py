@@ -21,27 +21,27 @@ def _round(values):
 
 def test_swapped_places_are_stable_for_the_panel_but_not_for_panelists():
     # histograms 2·1, 2·5 in both rounds: net change 0, although all four moved
-    found = stability(_round([1, 1, 5, 5]), _round([5, 5, 1, 1]), 1, 5)
-    assert (found.net_change, found.stable, found.share_changed, found.kappa.kappa) == (0, True, 1, -1)
+    change = stability(_round([1, 1, 5, 5]), _round([5, 5, 1, 1]), 1, 5)
+    assert (change.net_change, change.stable, change.share_changed, change.kappa.kappa) == (0, True, 1, -1)
 
 
 def test_net_change_and_variation_by_hand():
     # 1 2 3 4 → 2 2 3 5: histogram differences 1, 1, 0, 1, 1: half of 4, over 4 panelists
-    found = stability(_round([1, 2, 3, 4, 5]), _round([2, 2, 3, 5, np.nan]), 1, 5)
-    assert (found.n_paired, found.n_first_only, found.n_changed) == (4, 1, 2)
-    assert (found.net_change, found.stable) == (0.5, False)
+    change = stability(_round([1, 2, 3, 4, 5]), _round([2, 2, 3, 5, np.nan]), 1, 5)
+    assert (change.n_paired, change.n_first_only, change.n_changed) == (4, 1, 2)
+    assert (change.net_change, change.stable) == (0.5, False)
     # SD of 1 2 3 4 = √(5/3), mean 2.5; of 2 2 3 5 = √2, mean 3
-    assert found.cv_first == pytest.approx(np.sqrt(5 / 3) / 2.5)
-    assert found.delta_cv == pytest.approx(np.sqrt(2) / 3 - np.sqrt(5 / 3) / 2.5)
-    assert found.wilcoxon.p == 0.5  # two increases: 2/2²
+    assert change.cv_first == pytest.approx(np.sqrt(5 / 3) / 2.5)
+    assert change.delta_cv == pytest.approx(np.sqrt(2) / 3 - np.sqrt(5 / 3) / 2.5)
+    assert change.wilcoxon.p == 0.5  # two increases: 2/2²
 
 
 @given(PAIRS)
 def test_net_change_never_exceeds_the_share_that_changed(pairs):
     x, y = (_round(wave) for wave in zip(*pairs, strict=True))
-    found = stability(x, y, 1, 5)
-    assert 0 <= found.net_change <= found.share_changed + 1e-12
-    assert (found.kappa, found.wilcoxon) == (weighted_kappa(x, y), wilcoxon(x, y))
+    change = stability(x, y, 1, 5)
+    assert 0 <= change.net_change <= change.share_changed + 1e-12
+    assert (change.kappa, change.wilcoxon) == (weighted_kappa(x, y), wilcoxon(x, y))
 
 
 def test_nobody_and_bad_input():

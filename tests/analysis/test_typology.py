@@ -43,15 +43,15 @@ def clouds(agents: int, k: int, distance: float, seed: int = 0) -> tuple[list[Ma
 def test_no_typology_in_noise() -> None:
     """The test's level is .01: more than one of 8 seeds is taken in with probability .003. Half of them share a view of
     the statements."""
-    found = [choose(noise(50, seed, popularity=seed % 2), seed).k for seed in range(8)]
-    assert sum(k > 1 for k in found) <= 1
+    numbers = [choose(noise(50, seed, popularity=seed % 2), seed).k for seed in range(8)]
+    assert sum(k > 1 for k in numbers) <= 1
 
 
 @pytest.mark.parametrize("k", [2, 5, 8])
 def test_types_far_apart_are_found(k: int) -> None:
     blocks, truth = clouds(48, k, 8.0)
-    found = choose(blocks, 0)
-    assert (found.k, found.reason, found.p) == (k, "typology", 0.01)  # the floor of 99 draws, the level itself
+    choice = choose(blocks, 0)
+    assert (choice.k, choice.reason, choice.p) == (k, "typology", 0.01)  # the floor of 99 draws, the level itself
     assert adjusted_rand_score(truth, clusters(weighted(blocks)[0], k, 0)) == 1
 
 
@@ -65,19 +65,19 @@ def test_few_or_equal_agents_have_no_typology() -> None:
 @pytest.mark.parametrize(("sizes", "seed"), [((25, 25), 1), ((35, 15), 1), ((17, 17, 16), 1), ((9, 9, 8, 8, 8, 8), 0)])
 def test_planted_types_are_counted(sizes: tuple[int, ...], seed: int) -> None:
     blocks, truth = mixed(sizes, seed)
-    found = types(blocks, seed)
-    assert (found.choice.k, found.choice.reason) == (len(sizes), "typology")
-    assert found.labels is not None
-    assert adjusted_rand_score(truth, found.labels) >= 0.9
+    typology = types(blocks, seed)
+    assert (typology.choice.k, typology.choice.reason) == (len(sizes), "typology")
+    assert typology.labels is not None
+    assert adjusted_rand_score(truth, typology.labels) >= 0.9
 
 
 @pytest.mark.parametrize("dimensions", [1, 2])
 @pytest.mark.parametrize("uniform", [False, True])
 def test_a_continuum_has_no_types_though_its_columns_are_related(dimensions: int, uniform: bool) -> None:
-    found = types(continuum(50, dimensions, 0, uniform=uniform), 0)
-    assert (found.choice.k, found.choice.reason, found.labels) == (1, "continuum", None)
-    assert found.choice.p == 0.01  # independence is beaten
-    told = found.choice.continuity
+    typology = types(continuum(50, dimensions, 0, uniform=uniform), 0)
+    assert (typology.choice.k, typology.choice.reason, typology.labels) == (1, "continuum", None)
+    assert typology.choice.p == 0.01  # independence is beaten
+    told = typology.choice.continuity
     assert told is not None
     assert told.p > 0.01 or max(told.excess.values()) < LEAST_EXCESS
 
@@ -102,14 +102,14 @@ def test_types_that_do_not_come_back_are_none(monkeypatch: pytest.MonkeyPatch) -
     assert stable.choice.k == 4
     assert min(stable.stability.jaccard) >= UNSTABLE
     monkeypatch.setattr("enquete.analysis.typology.UNSTABLE", 1.01)
-    found = types(blocks, 0, draws=19, alpha=0.05)
-    assert (found.choice.k, found.choice.candidate, found.choice.reason, found.labels) == (1, 4, "unstable", None)
-    assert found.stability == stable.stability
+    kinds = types(blocks, 0, draws=19, alpha=0.05)
+    assert (kinds.choice.k, kinds.choice.candidate, kinds.choice.reason, kinds.labels) == (1, 4, "unstable", None)
+    assert kinds.stability == stable.stability
 
 
 def test_the_largest_number_tried_is_an_edge() -> None:
-    found = choose(clouds(48, 8, 8.0)[0], 0, draws=19, alpha=0.05)
-    assert (found.k, found.at_the_edge) == (8, True)
+    choice = choose(clouds(48, 8, 8.0)[0], 0, draws=19, alpha=0.05)
+    assert (choice.k, choice.at_the_edge) == (8, True)
     assert not choose(clouds(48, 2, 8.0)[0], 0, draws=19, alpha=0.05).at_the_edge
 
 
@@ -152,12 +152,12 @@ def test_the_same_seed_gives_the_same_choice() -> None:
 
 def test_a_large_population_is_compared_in_a_sample() -> None:
     blocks, _ = clouds(MOST_COMPARED * 2, 3, 6.0)
-    found = choose(blocks, 0, draws=19, alpha=0.05)
-    assert (found.k, found.n_compared) == (3, MOST_COMPARED)
+    choice = choose(blocks, 0, draws=19, alpha=0.05)
+    assert (choice.k, choice.n_compared) == (3, MOST_COMPARED)
     columns = weighted(blocks)[0]
     fits = agent_silhouettes(columns, clusters(columns, 3, 0), 0)
     assert fits.shape == (MOST_COMPARED * 2,)
-    assert fits.mean() == pytest.approx(found.silhouettes[3], abs=0.03)
+    assert fits.mean() == pytest.approx(choice.silhouettes[3], abs=0.03)
 
 
 def test_labels_go_by_size() -> None:
@@ -168,19 +168,19 @@ def test_labels_go_by_size() -> None:
 def test_stability_tells_types_from_arbitrary_cuts() -> None:
     for distance, firm in ((6.0, True), (0.0, False)):
         columns = weighted(clouds(60, 3, distance)[0])[0]
-        found = stability(columns, clusters(columns, 3, 0), 0)
-        assert (found.ari > 0.9) == firm
-        assert (min(found.jaccard) > 0.75) == firm
+        agreement = stability(columns, clusters(columns, 3, 0), 0)
+        assert (agreement.ari > 0.9) == firm
+        assert (min(agreement.jaccard) > 0.75) == firm
 
 
 def test_memberships_are_probabilities_and_follow_the_types() -> None:
     blocks, _ = clouds(60, 3, 6.0)
     columns = weighted(blocks)[0]
     labels = clusters(columns, 3, 0)
-    found = memberships(columns, labels)
-    assert found.probabilities is not None
-    assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(60))
-    assert (found.probabilities.argmax(axis=1) == labels).mean() > 0.95
+    membership = memberships(columns, labels)
+    assert membership.probabilities is not None
+    assert membership.probabilities.sum(axis=1) == pytest.approx(np.ones(60))
+    assert (membership.probabilities.argmax(axis=1) == labels).mean() > 0.95
     between = np.vstack([columns, (columns[labels == 0].mean(axis=0) + columns[labels == 1].mean(axis=0))[None] / 2])
     doubtful = memberships(between, np.append(labels, 0)).probabilities
     assert doubtful is not None
@@ -193,22 +193,22 @@ def test_memberships_are_those_of_scikit_learn() -> None:
     scores = principal_components(columns).scores[:, :2]
     scores /= scores[:, 0].std()
     means = np.stack([scores[labels == label].mean(axis=0) for label in range(3)])
-    own = scores - means[labels]
+    deviations = scores - means[labels]
     begun = {
         "weights_init": np.bincount(labels) / 60,
         "means_init": means,
-        "precisions_init": np.linalg.inv(own.T @ own / 60 + 1e-3 * np.eye(2)),
+        "precisions_init": np.linalg.inv(deviations.T @ deviations / 60 + 1e-3 * np.eye(2)),
     }
     model = GaussianMixture(3, covariance_type="tied", max_iter=500, tol=1e-9, reg_covar=1e-3, **begun).fit(scores)
-    found = memberships(columns, labels).probabilities
-    assert found is not None
-    assert found.max(axis=1).min() < 0.9  # some are doubtful
-    assert found == pytest.approx(model.predict_proba(scores), abs=0.005)
+    probabilities = memberships(columns, labels).probabilities
+    assert probabilities is not None
+    assert probabilities.max(axis=1).min() < 0.9  # some are doubtful
+    assert probabilities == pytest.approx(model.predict_proba(scores), abs=0.005)
 
 
 def test_too_few_agents_get_a_reason_instead_of_probabilities() -> None:
     columns = weighted(clouds(9, 3, 3.0)[0])[0]
-    found = memberships(columns, clusters(columns, 3, 0))
-    assert (found.probabilities, found.reason) == (None, "few")
+    membership = memberships(columns, clusters(columns, 3, 0))
+    assert (membership.probabilities, membership.reason) == (None, "few")
     flat = memberships(np.zeros((20, 3)), np.arange(20) % 2)
     assert (flat.probabilities, flat.reason) == (None, "flat")

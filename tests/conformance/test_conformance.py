@@ -80,7 +80,7 @@ def in_english(whole: Study, tmp_path_factory: pytest.TempPathFactory) -> dict[i
 
 
 @pytest.fixture
-def own(whole: Study, tmp_path: Path) -> Study:
+def copied(whole: Study, tmp_path: Path) -> Study:
     """A copy to go on with."""
     return whole.copy(tmp_path)
 
@@ -141,19 +141,19 @@ def test_answers_depend_on_the_seed_and_not_on_concurrency_shards_or_a_second_ar
     assert asked["b"] >= asked["main"] > 0  # asked for itself, whatever it answers
 
 
-def test_a_finished_run_walked_again_makes_no_call(own: Study) -> None:
-    run = own.run()
+def test_a_finished_run_walked_again_makes_no_call(copied: Study) -> None:
+    run = copied.run()
     before, answers = call_keys(run.folder), stored_answers(run.folder)
     (run.folder / "checkpoints.sqlite").unlink()
-    again = unwritten.resume(run.run_id, out=str(own.out), fresh=True, budget_tokens=ENOUGH)
+    again = unwritten.resume(run.run_id, out=str(copied.out), fresh=True, budget_tokens=ENOUGH)
     assert again.status == "completed"
     assert call_keys(run.folder) == before
     assert stored_answers(run.folder) == answers
 
 
-def test_a_replay_makes_the_same_data_from_the_ledger(own: Study) -> None:
-    run = own.run()
-    again = unwritten.interview(own.sim, out=str(own.out), respondent="replay", replay_of=run.run_id)
+def test_a_replay_makes_the_same_data_from_the_ledger(copied: Study) -> None:
+    run = copied.run()
+    again = unwritten.interview(copied.sim, out=str(copied.out), respondent="replay", replay_of=run.run_id)
     assert again.status == "completed"
     assert again.run_id != run.run_id
     assert stored_answers(again.folder) == stored_answers(run.folder)
@@ -161,32 +161,32 @@ def test_a_replay_makes_the_same_data_from_the_ledger(own: Study) -> None:
     assert compare(run, again).identical  # whose report is whose: tests/study/test_reruns.py
 
 
-def test_only_what_failed_is_asked_again(own: Study) -> None:
+def test_only_what_failed_is_asked_again(copied: Study) -> None:
     """Some stored answers and their calls of the last round are marked failed by hand, as a server's fault leaves
     them."""
-    run = own.run()
+    run = copied.run()
     answers, calls = stored_answers(run.folder), call_keys(run.folder)
-    spoilt = spoil_last_round(run.folder, own.name)
+    spoilt = spoil_last_round(run.folder, copied.name)
     assert spoilt
-    again = unwritten.resume(run.run_id, out=str(own.out), retry_failed=True)
+    again = unwritten.resume(run.run_id, out=str(copied.out), retry_failed=True)
     assert again.status == "completed"
     assert stored_answers(again.folder) == answers
     assert sorted(call_keys(again.folder)) == sorted(calls)
     assert {row[0] for row in rows(again.folder, "SELECT subject FROM calls WHERE sends > 1")} == spoilt
-    assert not own.run().standing.failed
+    assert not copied.run().standing.failed
 
 
 def cuts(folder: Path) -> dict[str, int]:
     """For each round and purpose: what had been spent when half of its calls were made."""
-    found: dict[str, list[int]] = {}
+    sizes: dict[str, list[int]] = {}
     total = 0
     for purpose, subject, tokens in rows(
         folder, "SELECT purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id"
     ):
         parts = subject.split("|")
-        found.setdefault(f"{purpose} {parts[2] if purpose == 'answer' else ''}", []).append(total)
+        sizes.setdefault(f"{purpose} {parts[2] if purpose == 'answer' else ''}", []).append(total)
         total += tokens
-    return {label: before[len(before) // 2] for label, before in found.items()}
+    return {label: before[len(before) // 2] for label, before in sizes.items()}
 
 
 def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(whole: Study, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
     assert exported(run) == exported(in_file)
     assert schemas(postgres) - there == {run.run_id}
     assert shown(run) == shown(in_file)
-    assert [one.run_id for one in enquete.list_runs(sim, out=str(out))] == [run.run_id]
+    assert [record.run_id for record in enquete.list_runs(sim, out=str(out))] == [run.run_id]
     again = unwritten.interview(sim, methods=["poll"], rerun=True, store=postgres.url, **common)
     assert again.record.carried == {"longitudinal": run.run_id}
     assert stored_answers(again.folder) == stored_answers(in_file.folder)

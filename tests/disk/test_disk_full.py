@@ -154,13 +154,13 @@ def test_no_answer_is_lost_on_a_real_disk_that_fills_up(
     )
     done = in_namespace(script)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["sent"] > in_flight
-    assert (found["missing"], found["lost"]) == (0, [])
-    assert not found["reserve_left"]
-    assert len(found["told"]) == 1
-    assert "0.0 MB free" in found["told"][0]
-    assert "nothing was asked" in found["refused"]
+    data = json.loads(done.stdout)
+    assert data["sent"] > in_flight
+    assert (data["missing"], data["lost"]) == (0, [])
+    assert not data["reserve_left"]
+    assert len(data["told"]) == 1
+    assert "0.0 MB free" in data["told"][0]
+    assert "nothing was asked" in data["refused"]
 
 
 LIMITED = """

@@ -84,10 +84,10 @@ def assert_everybody_was_asked_once(run: Run, agents: int = AGENTS) -> None:
 
 
 def assert_nearly_all_answered(run: Run) -> None:
-    found = shares(run)
-    assert set(found) <= {"ok", "repaired", "refused", "invalid", "failed"}
-    asked = sum(found.values()) - found["refused"]
-    assert (found["ok"] + found["repaired"]) / asked >= 0.98, found
+    counted = shares(run)
+    assert set(counted) <= {"ok", "repaired", "refused", "invalid", "failed"}
+    asked = sum(counted.values()) - counted["refused"]
+    assert (counted["ok"] + counted["repaired"]) / asked >= 0.98, counted
 
 
 AT_ONCE = 6
@@ -239,18 +239,20 @@ def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path
     tests/models/test_metered_model.py; at any point with 64 in flight: tests/conformance.)"""
     waves = ["longitudinal T0 answer 0", "longitudinal T1 answer 0"]
     delphi = ["delphi T1 answer 1", "delphi T1 theme", "delphi T1 answer 2", "delphi T1 answer 3"]
-    said = {"sim": mirofish_folder(tmp_path / "sim_1", 260)}
+    arguments = {"sim": mirofish_folder(tmp_path / "sim_1", 260)}
     enough = 500_000_000
     common = {"concurrency": 256, "timeout_s": 60}
     with ModelServer(latency=0.6) as server:
-        whole = interview(tmp_path, server, 260, budget_tokens=enough, **common, **said)
+        whole = interview(tmp_path, server, 260, budget_tokens=enough, **common, **arguments)
         assert whole.status == "completed"
         assert server.max_in_flight > 60  # as many as this machine can both send and take back within the latency
-        expected, found = stored_answers(whole.folder), stages(whole.folder)
-        assert found.keys() == {*waves, *delphi}
-        for number, (mark, cap) in enumerate(found.items()):
+        expected, caps = stored_answers(whole.folder), stages(whole.folder)
+        assert caps.keys() == {*waves, *delphi}
+        for number, (mark, cap) in enumerate(caps.items()):
             out = str(tmp_path / f"cut{number}")
-            run = interview(tmp_path, server, 260, budget_tokens=cap, confirm=True, **{**common, **said, "out": out})
+            run = interview(
+                tmp_path, server, 260, budget_tokens=cap, confirm=True, **{**common, **arguments, "out": out}
+            )
             assert (run.status, run.exit_code) == ("paused", 3), mark
             assert spent(run.folder) <= cap, mark
             settled = call_keys(run.folder)
@@ -263,15 +265,15 @@ def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path
 
 def stages(folder: Path) -> dict[str, int]:
     """For each wave, round and theme coding: a cap that runs out in the middle of it."""
-    found: dict[str, list[int]] = {}
+    sizes: dict[str, list[int]] = {}
     total = 0
     for methodology, phase, purpose, subject, tokens in rows(
         folder, "SELECT methodology, phase, purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id"
     ):
         total += tokens
         number = f" {subject.split('|')[2]}" if purpose == "answer" else ""
-        found.setdefault(f"{methodology} {phase} {purpose}{number}", []).append(total)
-    return {mark: sums[len(sums) // 2] for mark, sums in found.items()}
+        sizes.setdefault(f"{methodology} {phase} {purpose}{number}", []).append(total)
+    return {mark: sums[len(sums) // 2] for mark, sums in sizes.items()}
 
 
 @pytest.mark.usefixtures("report_only")

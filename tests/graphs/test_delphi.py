@@ -58,12 +58,12 @@ def find(table: pd.DataFrame, settings: DelphiSettings | None = None, **pinned: 
     return analyse(table, INSTRUMENT, settings, context)
 
 
-def text_of(found: Analysis, place: str = "appendix", language: str = "en") -> str:
-    return results(PRESENTATION, found, language).at(place)
+def text_of(analysis: Analysis, place: str = "appendix", language: str = "en") -> str:
+    return results(PRESENTATION, analysis, language).at(place)
 
 
-def rating(found: Analysis, theme: str, round_: int) -> dict:
-    return row(found, "ratings", theme=theme, round=round_, dimension="importance")
+def rating(analysis: Analysis, theme: str, round_: int) -> dict:
+    return row(analysis, "ratings", theme=theme, round=round_, dimension="importance")
 
 
 WHOLE = panel({"aa": CAMPS, "bb": AGREED}, {"aa": CLOSER, "bb": AGREED})
@@ -75,24 +75,24 @@ def whole() -> Analysis:
 
 
 def test_themes_trace_back_to_answers_and_two_camps_are_a_disagreement():
-    found = whole()
-    first = row(found, "themes", theme="aa")
-    assert (first["n_statements"], first["n_agents"], found.facts["uncoded"]) == (3, 2, 1)
-    assert rows(found, "statements", theme="aa")[0] == {
+    analysis = whole()
+    first = row(analysis, "themes", theme="aa")
+    assert (first["n_statements"], first["n_agents"], analysis.facts["uncoded"]) == (3, 2, 1)
+    assert rows(analysis, "statements", theme="aa")[0] == {
         "theme": "aa", "participant": "p0", "item": "drivers", "place": 1, "text": "drivers of 0"
     }  # fmt: skip
-    found = whole()
-    camps, agreed = rating(found, "aa", 2), rating(found, "bb", 2)
+    analysis = whole()
+    camps, agreed = rating(analysis, "aa", 2), rating(analysis, "bb", 2)
     assert (camps["iqr"], camps["agreement"], camps["label"], camps["rank"]) == (4, -1, "disagreement", None)
     assert (agreed["iqr"], agreed["median"], agreed["label"], agreed["rank"]) == (0, 4, "consensus", 1)
     assert (camps["n"], camps["n_total"]) == (6, 6)
-    assert [one["n"] for one in rows(found, "distribution", theme="aa", round=2, dimension="importance")] == [
+    assert [entry["n"] for entry in rows(analysis, "distribution", theme="aa", round=2, dimension="importance")] == [
         3, 0, 0, 0, 3,
     ]  # fmt: skip
     # 1, 1, 2, 4, 5, 5: layers 11011 (w 4/6) and 10001 (w 2/6, −1); the section reads
     # the table's cells: theme, median, IQR, A and verdict of both dimensions
     assert "| Camps \\| two | 3.0 | 3.50 | −0.43 | disputed | 3.0 | 0.00 | 1.00 | consensus |" in text_of(
-        found, "section"
+        analysis, "section"
     )
 
 
@@ -104,58 +104,58 @@ def test_a_panel_split_on_two_and_four_is_no_consensus_although_its_iqr_is_two()
 
 def test_convergence_is_paired_and_measured_against_the_median_that_was_shown():
     missing = [None, *CLOSER[1:]]
-    found = find(panel({"aa": CAMPS}, {"aa": missing}), **{"feedback/2": {"theme:aa/importance": {"median": 3.0}}})
-    entry = row(found, "convergence", item="theme:aa/importance")
+    analysis = find(panel({"aa": CAMPS}, {"aa": missing}), **{"feedback/2": {"theme:aa/importance": {"median": 3.0}}})
+    entry = row(analysis, "convergence", item="theme:aa/importance")
     # p1…p5 are in both: 1,1,5,5,5 (IQR 4) → 1,2,4,5,5 (IQR 3); two moved, both closer to 3
     assert (entry["n_paired"], entry["iqr_first"], entry["iqr_second"], entry["delta_iqr"]) == (5, 4, 3, -1)
     assert (entry["n_toward"], entry["n_off_median"], entry["share_toward"]) == (2, 5, 0.4)
 
 
 def test_two_camps_are_named_with_their_reasons_in_their_words():
-    found = find(
+    analysis = find(
         panel({"aa": [1, 1, 2, 5, 5, 5], "bb": AGREED}, {"aa": CAMPS, "bb": AGREED}),
         **{"feedback/2": {"theme:aa/importance": {"median": 3.0}}},
     )
-    dispute = row(found, "dissent", theme="aa", dimension="importance")
+    dispute = row(analysis, "dissent", theme="aa", dimension="importance")
     # half of the six stand at either end, as of even spreads of six less than one in a hundred do
     assert (dispute["kind"], dispute["distance"], dispute["median_shown"]) == ("camps", 2, 3)
     counted = ("n_below", "n_above", "n_between", "n_holding_out", "n_stayed")
     assert [dispute[name] for name in counted] == [3, 3, 0, 0, 5]
-    people = rows(found, "standing", theme="aa", side="below")
+    people = rows(analysis, "standing", theme="aa", side="below")
     # p2 came from 2: last
-    assert [one["participant"] for one in people] == ["p0", "p1", "p2"]
+    assert [person["participant"] for person in people] == ["p0", "p1", "p2"]
     assert (people[0]["value"], people[0]["before"], people[0]["stayed"], people[0]["reason"]) == (1, 1, True, "why 0")
-    assert rows(found, "dissent_by_group", theme="aa") == [
+    assert rows(analysis, "dissent_by_group", theme="aa") == [
         {"theme": "aa", "dimension": "importance", "stakeholder_type": "fisher", "n_below": 3, "n_above": 0, "n": 3},
         {"theme": "aa", "dimension": "importance", "stakeholder_type": "ngo", "n_below": 0, "n_above": 3, "n": 3},
     ]
-    assert "- p0, fisher, 1: “why 0”" in text_of(found)
+    assert "- p0, fisher, 1: “why 0”" in text_of(analysis)
 
 
 def test_a_minority_that_stays_holds_out_where_nothing_is_disputed():
     ratings = [4, 4, 4, 4, 4, 2]
-    found = find(panel({"bb": ratings}, {"bb": ratings}))
-    held = row(found, "dissent", theme="bb")
+    analysis = find(panel({"bb": ratings}, {"bb": ratings}))
+    held = row(analysis, "dissent", theme="bb")
     assert (held["kind"], held["label"], held["n_holding_out"], held["n_paired"]) == ("hold_outs", "consensus", 1, 6)
-    assert [one["participant"] for one in rows(found, "standing")] == ["p5"]
-    assert "„why 5“" in text_of(found, language="de")
-    agents = {one["participant"]: one["delphi_held_out"] for one in rows(found, "agents")}
+    assert [entry["participant"] for entry in rows(analysis, "standing")] == ["p5"]
+    assert "„why 5“" in text_of(analysis, language="de")
+    agents = {entry["participant"]: entry["delphi_held_out"] for entry in rows(analysis, "agents")}
     assert agents == {**dict.fromkeys((f"p{n}" for n in range(5)), 0.0), "p5": 0.5}  # on one of two dimensions
     assert rows(find(panel({"bb": ratings}, {"bb": [4, 4, 4, 4, 4, 3]})), "dissent") == []
 
 
 def test_who_came_to_a_camp_late_is_told_from_who_stood_there():
-    found = find(panel({"aa": [1, 1, 3, 5, 5, 5]}, {"aa": [1, 1, 1, 5, 5, 5]}))
-    assert row(found, "dissent", item="theme:aa/importance")["kind"] == "camps"
-    assert [(one["participant"], one["stayed"]) for one in rows(found, "standing", side="below")] == [
+    analysis = find(panel({"aa": [1, 1, 3, 5, 5, 5]}, {"aa": [1, 1, 1, 5, 5, 5]}))
+    assert row(analysis, "dissent", item="theme:aa/importance")["kind"] == "camps"
+    assert [(entry["participant"], entry["stayed"]) for entry in rows(analysis, "standing", side="below")] == [
         ("p0", True), ("p1", True), ("p2", False),
     ]  # fmt: skip
 
 
 def test_consensus_stability_and_polarisation_are_three_answers():
-    found = find(panel({"aa": CAMPS, "bb": [3, 3, 3, 4, 4, 4]}, {"aa": CAMPS, "bb": [4, 4, 4, 3, 3, 3]}))
-    camps, swapped = rating(found, "aa", 3), rating(found, "bb", 3)
-    stood, turned = (row(found, "stability", theme=theme, dimension="importance") for theme in ("aa", "bb"))
+    analysis = find(panel({"aa": CAMPS, "bb": [3, 3, 3, 4, 4, 4]}, {"aa": CAMPS, "bb": [4, 4, 4, 3, 3, 3]}))
+    camps, swapped = rating(analysis, "aa", 3), rating(analysis, "bb", 3)
+    stood, turned = (row(analysis, "stability", theme=theme, dimension="importance") for theme in ("aa", "bb"))
     # the camps never moved: stable, polarised, not agreed
     assert (camps["agreed"], camps["polarised"], stood["stable"], stood["kappa"]) == (False, True, True, 1)
     # all six swapped between 3 and 4: the histogram stands still, κ = 1 − 1/(¼ + ¼) = −1
@@ -167,15 +167,15 @@ def test_consensus_stability_and_polarisation_are_three_answers():
 
 def test_the_ranking_says_how_firm_it_is():
     ratings = {"aa": [2] * 6, "bb": [5] * 6}
-    found = find(panel(ratings, ratings))
+    analysis = find(panel(ratings, ratings))
     # bb is above aa in every resample; plausibility is always 3
-    assert [(t["theme"], t["rank"], t["low"], t["high"]) for t in rows(found, "ranking", by="mean",
+    assert [(t["theme"], t["rank"], t["low"], t["high"]) for t in rows(analysis, "ranking", by="mean",
         dimension="importance")] == [
         ("aa", 2, 2, 2), ("bb", 1, 1, 1),
     ]  # fmt: skip
-    assert found.facts["tau_mean"] == 1
-    assert [t["rank"] for t in rows(found, "ranking", by="mean", dimension="plausibility")] == [1.5, 1.5]
-    assert [one["w"] for one in rows(found, "concordance", dimension="importance")] == [1, 1]  # all rank alike
+    assert analysis.facts["tau_mean"] == 1
+    assert [t["rank"] for t in rows(analysis, "ranking", by="mean", dimension="plausibility")] == [1.5, 1.5]
+    assert [entry["w"] for entry in rows(analysis, "concordance", dimension="importance")] == [1, 1]  # all rank alike
 
 
 SECOND = {"statements": {"p0|drivers": ["aa"], "p1|drivers": ["bb"], "p1|risks": ["bb"], "p2|drivers": []},
@@ -183,50 +183,49 @@ SECOND = {"statements": {"p0|drivers": ["aa"], "p1|drivers": ["bb"], "p1|risks":
 
 
 def test_a_second_coding_is_compared_over_the_statements_that_both_have():
-    found = find(WHOLE, second_coding=SECOND)
-    assert [found.facts[name] for name in ("second_coding_state", "coded_twice", "not_coded_again", "coded_alike")] == [
-        "done", 4, 1, 0.75,
-    ]  # fmt: skip
+    analysis = find(WHOLE, second_coding=SECOND)
+    facts = [analysis.facts[name] for name in ("second_coding_state", "coded_twice", "not_coded_again", "coded_alike")]
+    assert facts == ["done", 4, 1, 0.75]
     # First coding {a}, {b}, {a}, {}; second {a}, {b}, {b}, {}. Sets: a 3, b 3, none 2, all disjoint (δ 1), so that
     # D_o = 1/4 and D_e = (8·7 − 3·2 − 3·2 − 2·1)/(8·7) = 42/56: α = 1 − (1/4)/(3/4) = 2/3.
-    assert found.facts["alpha"] == pytest.approx(2 / 3)
-    assert [tuple(t.values())[:4] for t in rows(found, "second_coding")] == [("aa", 2, 1, 1), ("bb", 1, 2, 1)]
-    assert "α = 0.67" in text_of(found)
+    assert analysis.facts["alpha"] == pytest.approx(2 / 3)
+    assert [tuple(t.values())[:4] for t in rows(analysis, "second_coding")] == [("aa", 2, 1, 1), ("bb", 1, 2, 1)]
+    assert "α = 0.67" in text_of(analysis)
 
 
 @pytest.mark.parametrize(("stored", "settings", "state"), [
     (None, None, "missing"), ({"statements": 3}, None, "missing"), (SECOND, DelphiSettings(second_coding=False), "off"),
 ])  # fmt: skip
 def test_without_a_second_coding_the_report_says_so(stored, settings, state):
-    found = find(WHOLE, settings, second_coding=stored)
-    assert found.facts["second_coding_state"] == state
-    assert "how reliable the themes are was not measured" in text_of(found)
+    analysis = find(WHOLE, settings, second_coding=stored)
+    assert analysis.facts["second_coding_state"] == state
+    assert "how reliable the themes are was not measured" in text_of(analysis)
 
 
 def test_the_checklist_has_all_thirty_five_items_and_leaves_to_people_what_is_theirs():
     # Gattrell et al. 2024: title 1, introduction 3, methods 21, results 5, discussion 2, other information 3
     assert [sum(item[0] == letter for item in ASKS) for letter in "TIMRDO"] == [1, 3, 21, 5, 2, 3]
-    found = whole()
-    unanswered = {one["item"] for one in rows(found, "accord", state="open")}
+    analysis = whole()
+    unanswered = {entry["item"] for entry in rows(analysis, "accord", state="open")}
     assert unanswered == {"T1", "I1", "I3", "M2", "M7", "M16", "R2", "D2", "O1", "O2", "O3"}
-    told = re.findall(r"^\| ([TIMRDO]\d+) \| .+ \| .+ \| (.+) \|$", text_of(found), re.MULTILINE)
+    told = re.findall(r"^\| ([TIMRDO]\d+) \| .+ \| .+ \| (.+) \|$", text_of(analysis), re.MULTILINE)
     assert [item for item, _ in told] == list(ASKS)
-    assert {item for item, said in told if said == "–"} == unanswered
-    assert "In the end 1 of 2 themes in consensus, 1 disputed, 0 open" in text_of(found)  # on importance
+    assert {item for item, text in told if text == "–"} == unanswered
+    assert "In the end 1 of 2 themes in consensus, 1 disputed, 0 open" in text_of(analysis)  # on importance
     assert row(find(WHOLE[WHOLE["round"].eq(1)]), "accord", item="R4")["state"] == "open"
 
 
 def test_consensus_is_ranked_by_iqr_then_by_median():
     themes = {**CODED, "themes": [*THEMES, {"id": "cc", "label": "Higher", "description": "", "statements": []}]}
     ratings = {"aa": CAMPS, "bb": AGREED, "cc": [5] * 6}
-    found = find(panel(ratings, ratings), themes=themes)
-    assert {one["theme"]: one["rank"] for one in rows(found, "themes")} == {"aa": None, "bb": 2, "cc": 1}
+    analysis = find(panel(ratings, ratings), themes=themes)
+    assert {entry["theme"]: entry["rank"] for entry in rows(analysis, "themes")} == {"aa": None, "bb": 2, "cc": 1}
 
 
 def test_before_the_revision_nothing_is_said_about_convergence():
-    found = find(panel({"aa": CAMPS, "bb": AGREED}))
-    assert found.facts["last_round"] == 2
-    assert all(found.tables[name].empty for name in ("convergence", "dissent", "revision", "stability"))
+    analysis = find(panel({"aa": CAMPS, "bb": AGREED}))
+    assert analysis.facts["last_round"] == 2
+    assert all(analysis.tables[name].empty for name in ("convergence", "dissent", "revision", "stability"))
 
 
 def test_one_panelist_is_neither_consensus_nor_dissent():
@@ -242,13 +241,13 @@ def test_one_panelist_is_neither_consensus_nor_dissent():
     ids=["whole", "no themes", "nobody rated", "one agent", "round 1 only", "one revision"],
 )  # fmt: skip
 def test_whatever_is_missing_gives_null_and_counts_never_nan(table, pinned):
-    found = find(table.reset_index(drop=True), **pinned)
-    as_json = found.as_json(PRESENTATION)
+    analysis = find(table.reset_index(drop=True), **pinned)
+    as_json = analysis.as_json(PRESENTATION)
     json.dumps(as_json, allow_nan=False)
-    text = "".join(text_of(found, part, language) for language in ("de", "en") for part in ("section", "appendix"))
+    text = "".join(text_of(analysis, part, language) for language in ("de", "en") for part in ("section", "appendix"))
     assert not re.search(r"\b(nan|None)\b", text)
     assert "| two" not in text.replace("\\| two", "")  # labels found by a model are escaped
-    written = files(WholeResults(as_json, found.tables), table, "T1")
+    written = files(WholeResults(as_json, analysis.tables), table, "T1")
     assert set(written) == {"round1_themes.jsonl", "round2_ratings.jsonl", "round3_revisions.jsonl", "convergence.json"}
 
 
@@ -287,9 +286,9 @@ def larger(ratings: dict[str, Sequence[Sequence[float]]], agents: int = FISHERS 
     return pd.DataFrame(made)
 
 
-def said(frame: pd.DataFrame) -> dict:
+def findings_of(frame: pd.DataFrame) -> dict:
     told = findings(PRESENTATION, find(frame, themes=LABELLED))
-    assert all(len(one.text.split()) <= MOST_WORDS for one in told.values())
+    assert all(len(finding.text.split()) <= MOST_WORDS for finding in told.values())
     return told
 
 
@@ -298,38 +297,38 @@ FRAME = larger(RATINGS)
 
 @cache
 def stated() -> dict:
-    return said(FRAME)
+    return findings_of(FRAME)
 
 
 def last(theme: str) -> pd.Series:
-    own = FRAME[FRAME["round"].eq(3) & FRAME["item_id"].eq(f"theme:{theme}/importance")]
-    return own.set_index("participant")["value"]
+    ratings = FRAME[FRAME["round"].eq(3) & FRAME["item_id"].eq(f"theme:{theme}/importance")]
+    return ratings.set_index("participant")["value"]
 
 
 def test_findings_are_of_what_was_tested_and_counted():
-    one, x = stated()["groups"], last("quota")
+    finding, x = stated()["groups"], last("quota")
     fishers, ngos = x[:FISHERS], x[FISHERS:]
     effect = stats.kruskal(fishers, ngos).statistic / 13
-    assert {k: one.numbers[k] for k in ("mean_highest", "mean_lowest", "effect")} == pytest.approx(
+    assert {k: finding.numbers[k] for k in ("mean_highest", "mean_lowest", "effect")} == pytest.approx(
         {"mean_highest": fishers.mean(), "mean_lowest": ngos.mean(), "effect": effect}
     )
-    assert (one.kind, one.items, one.n) == ("difference", ("theme:quota/importance",), 14)
-    assert one.p < 0.01
-    assert "5.00 among small scale fisher, 1.12 among environmental NGO" in one.text
-    one, x = stated()["camps"], last("quota")
+    assert (finding.kind, finding.items, finding.n) == ("difference", ("theme:quota/importance",), 14)
+    assert finding.p < 0.01
+    assert "5.00 among small scale fisher, 1.12 among environmental NGO" in finding.text
+    finding, x = stated()["camps"], last("quota")
     low, high = stats.binomtest(6, 14).proportion_ci(method="wilson")
-    assert {k: one.numbers[k] for k in ("low_at", "high_at", "n_below", "n_above")} == {
+    assert {k: finding.numbers[k] for k in ("low_at", "high_at", "n_below", "n_above")} == {
         "low_at": 2, "high_at": 5, "n_below": (x <= 2).sum(), "n_above": (x >= 5).sum()
     }  # fmt: skip
-    assert (one.estimate, one.low, one.high) == pytest.approx((6 / 14, low, high))
-    one, x = stated()["highest"], last("sales")
+    assert (finding.estimate, finding.low, finding.high) == pytest.approx((6 / 14, low, high))
+    finding, x = stated()["highest"], last("sales")
     narrow = stats.t.ppf(0.975, 13) * x.std() / 14**0.5
-    assert one.estimate == pytest.approx(x.mean())
-    assert one.low <= x.mean() - narrow
-    assert "“Sales”, median 4.0" in one.text
-    assert said(larger({**RATINGS, "rest": RATINGS["sales"]}))["highest"].numbers["tied"] == 2
-    one = stated()["agreed"]
-    assert (one.numbers["n_consensus"], one.numbers["n_disputed"], one.numbers["n_judged"]) == (2, 1, 3)
+    assert finding.estimate == pytest.approx(x.mean())
+    assert finding.low <= x.mean() - narrow
+    assert "“Sales”, median 4.0" in finding.text
+    assert findings_of(larger({**RATINGS, "rest": RATINGS["sales"]}))["highest"].numbers["tied"] == 2
+    finding = stated()["agreed"]
+    assert (finding.numbers["n_consensus"], finding.numbers["n_disputed"], finding.numbers["n_judged"]) == (2, 1, 3)
 
 
 def test_feedback_that_moves_nobody_is_no_finding():
@@ -339,4 +338,4 @@ def test_feedback_that_moves_nobody_is_no_finding():
 
 
 def test_too_few_agents_carry_no_difference():
-    assert not any(one.kind == "difference" for one in said(larger(RATINGS, FEWEST - 1)).values())
+    assert not any(finding.kind == "difference" for finding in findings_of(larger(RATINGS, FEWEST - 1)).values())

@@ -101,7 +101,9 @@ def auto() -> DelphiInstrument:
 
 def panel(*ratings: str) -> dict[str, dict[str, float]]:
     """A digit a theme, a string a panelist."""
-    return {str(who): {str(item): float(digit) for item, digit in enumerate(own)} for who, own in enumerate(ratings)}
+    return {
+        str(who): {str(item): float(digit) for item, digit in enumerate(digits)} for who, digits in enumerate(ratings)
+    }
 
 
 APART = panel("15", "15", "51", "51")  # IQR 4 on both themes: no agreement
@@ -112,13 +114,13 @@ def test_one_round_of_ratings_ends_nothing(auto: DelphiInstrument) -> None:
 
 
 def test_a_panel_that_agrees_ends_by_consensus_after_its_first_revision(auto: DelphiInstrument) -> None:
-    found = rated_enough([APART, panel("33", "34", "33", "33")], auto)
-    assert (found.reason, found.details["agreement"]) == ("consensus", 1)
+    ending = rated_enough([APART, panel("33", "34", "33", "33")], auto)
+    assert (ending.reason, ending.details["agreement"]) == ("consensus", 1)
 
 
 def test_a_panel_that_keeps_its_ratings_ends_by_convergence_and_not_by_agreement(auto: DelphiInstrument) -> None:
-    found = rated_enough([APART, APART], auto)
-    assert (found.reason, found.details["agreement"], found.details["stable_share"]) == ("convergence", 0, 1)
+    ending = rated_enough([APART, APART], auto)
+    assert (ending.reason, ending.details["agreement"], ending.details["stable_share"]) == ("convergence", 0, 1)
     one_moved = panel("24", "15", "51", "51")  # three of four kept theirs: .75, below .85
     assert rated_enough([APART, one_moved], auto).reason == ""
     assert rated_enough([APART, one_moved, one_moved], auto).reason == "convergence"

@@ -96,8 +96,8 @@ def random_panel(agents: int, seed: int) -> pd.DataFrame:
     return frame
 
 
-def text_of(found: Analysis, language: str = "en") -> str:
-    return "\n".join(results(PRESENTATION, found, language).at(place) for place in ("section", "appendix"))
+def text_of(analysis: Analysis, language: str = "en") -> str:
+    return "\n".join(results(PRESENTATION, analysis, language).at(place) for place in ("section", "appendix"))
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +115,8 @@ def stated(panel: Analysis) -> dict[str, KeyFinding]:
     return findings(PRESENTATION, panel)
 
 
-def outcomes(found: Analysis) -> dict[str, tuple[int, str]]:
-    return {one["what"]: (one["found"], one["outcome"]) for one in rows(found, "structure")}
+def outcomes(analysis: Analysis) -> dict[str, tuple[int, str]]:
+    return {entry["what"]: (entry["found"], entry["outcome"]) for entry in rows(analysis, "structure")}
 
 
 # --- views and types --------------------------------------------------------------------------------------------------
@@ -124,30 +124,32 @@ def outcomes(found: Analysis) -> dict[str, tuple[int, str]]:
 
 def test_planted_types_are_recovered_by_clusters_and_by_poles(panel: Analysis) -> None:
     """Four planted types; two of them oppose each other, so they are the poles of one of three factors."""
-    found = panel
-    assert outcomes(found) == {"views": (3, "views"), "types": (4, "types")}
-    assert len(rows(found, "poles")) == 4
+    analysis = panel
+    assert outcomes(analysis) == {"views": (3, "views"), "types": (4, "types")}
+    assert len(rows(analysis, "poles")) == 4
     for column in ("archetype", "q_factor"):
-        known = [one for one in rows(found, "agents") if one[column]]
+        known = [entry for entry in rows(analysis, "agents") if entry[column]]
         assert len(known) >= 41  # of 45
-        assert adjusted_rand_score([TRUTH[one["participant"]] for one in known], [one[column] for one in known]) >= 0.9
-    assert found.facts["ari_types"] >= 0.9
-    assert (found.facts["other_extraction"], found.facts["other_ari"] >= 0.9) == ("centroid", True)
-    assert all(abs(one["r"]) > 0.9 for one in rows(found, "other_extraction"))
+        assert adjusted_rand_score([TRUTH[who["participant"]] for who in known], [who[column] for who in known]) >= 0.9
+    assert analysis.facts["ari_types"] >= 0.9
+    assert (analysis.facts["other_extraction"], analysis.facts["other_ari"] >= 0.9) == ("centroid", True)
+    assert all(abs(entry["r"]) > 0.9 for entry in rows(analysis, "other_extraction"))
 
 
 def test_noise_has_neither_types_nor_views_and_nothing_divides_or_joins_its_agents() -> None:
-    found = find(random_panel(50, 0))
-    assert outcomes(found) == {"views": (0, "no_views"), "types": (0, "chance")}
-    assert not any(len(found.tables[name]) for name in ("views", "poles", "scores", "types", "membership", "loadings"))
-    assert found.tables["items"]["verdict"].isna().all()
-    stated = findings(PRESENTATION, found)
+    analysis = find(random_panel(50, 0))
+    assert outcomes(analysis) == {"views": (0, "no_views"), "types": (0, "chance")}
+    assert not any(
+        len(analysis.tables[name]) for name in ("views", "poles", "scores", "types", "membership", "loadings")
+    )
+    assert analysis.tables["items"]["verdict"].isna().all()
+    stated = findings(PRESENTATION, analysis)
     assert set(stated) == {"no_views", "no_types", "groups"}
-    assert {one.kind for one in stated.values()} == {"null"}
-    text = text_of(found)
+    assert {finding.kind for finding in stated.values()} == {"null"}
+    text = text_of(analysis)
     assert "No shared views were found." in text
     assert "No types of agents were found." in text
-    drawn = {one.name.partition("/")[2] for one in pictured.drawn(results(PRESENTATION, found), footer="")}
+    drawn = {picture.name.partition("/")[2] for picture in pictured.drawn(results(PRESENTATION, analysis), footer="")}
     assert drawn == {"plane", "places", "scree"}  # none of views
 
 
@@ -157,73 +159,75 @@ def test_a_continuum_has_views_and_no_types() -> None:
     sorts, axes = continuum(50, 1, 0)
     for (_, part), sort, place in zip(frame.groupby("participant", sort=False), sorts, axes, strict=True):
         frame.loc[part.index, "value"] = [*sort, *place]
-    found = find(frame)
-    assert outcomes(found)["types"] == (0, "continuum")
-    assert outcomes(found)["views"][0] >= 1
-    stated = findings(PRESENTATION, found)
+    analysis = find(frame)
+    assert outcomes(analysis)["types"] == (0, "continuum")
+    assert outcomes(analysis)["views"][0] >= 1
+    stated = findings(PRESENTATION, analysis)
     assert stated["no_types"].kind == "null"
     assert "continuum" in stated["no_types"].text
 
 
 def test_types_are_described_by_what_sets_them_apart_from_every_other(panel: Analysis) -> None:
     """By plan of the population: five agents of each of nine types, so 15 stewards and 10 of each other archetype."""
-    assert [(one["type"], one["n"], one["n_total"]) for one in rows(panel, "types")] == [
+    assert [(record["type"], record["n"], record["n_total"]) for record in rows(panel, "types")] == [
         ("A", 15, 45), ("B", 10, 45), ("C", 10, 45), ("D", 10, 45),
     ]  # fmt: skip
-    own = {
-        one["stakeholder_type"]: (one["n"], one["n_group"], one["share"])
-        for one in rows(panel, "type_groups", type="A")
+    shares = {
+        record["stakeholder_type"]: (record["n"], record["n_group"], record["share"])
+        for record in rows(panel, "type_groups", type="A")
     }
-    assert {kind for kind, counts in own.items() if counts == (5, 5, 1.0)} == {
+    assert {kind for kind, counts in shares.items() if counts == (5, 5, 1.0)} == {
         "Küstenfischer", "Recreational angler", "Gemeinde",
     }  # fmt: skip
-    assert sum(n for n, *_ in own.values()) == 15
-    for one in rows(panel, "type_items", part="sort"):
-        others = [each["place"] for each in rows(panel, "type_items", item=one["item"]) if each["type"] != one["type"]]
-        assert one["level"] in (None, 0.01, 0.05)
-        assert one["direction"] != "above" or one["place"] >= max(others)
-        assert one["direction"] != "below" or one["place"] <= min(others)
-    for one in rows(panel, "types"):
-        pro, con = (row(panel, "type_items", type=one["type"], item=one[end]) for end in ("pro", "con"))
+    assert sum(n for n, *_ in shares.values()) == 15
+    for entry in rows(panel, "type_items", part="sort"):
+        others = [
+            each["place"] for each in rows(panel, "type_items", item=entry["item"]) if each["type"] != entry["type"]
+        ]
+        assert entry["level"] in (None, 0.01, 0.05)
+        assert entry["direction"] != "above" or entry["place"] >= max(others)
+        assert entry["direction"] != "below" or entry["place"] <= min(others)
+    for entry in rows(panel, "types"):
+        pro, con = (row(panel, "type_items", type=entry["type"], item=entry[end]) for end in ("pro", "con"))
         assert pro["difference"] > 0 > con["difference"]
-        assert one["members"] == [each["participant"] for each in rows(panel, "agents", archetype=one["type"])]
+        assert entry["members"] == [each["participant"] for each in rows(panel, "agents", archetype=entry["type"])]
     sums = panel.tables["membership"].groupby("participant")["probability"].sum()
     assert sums.tolist() == pytest.approx([1] * 45, abs=1e-4)
-    assert (panel.facts["gap_k"], [one["k"] for one in rows(panel, "types_tried")]) == (4, list(range(1, 10)))
+    assert (panel.facts["gap_k"], [record["k"] for record in rows(panel, "types_tried")]) == (4, list(range(1, 10)))
 
 
 def test_a_type_of_few_agents_is_counted_and_not_described() -> None:
     """Three agents of each of nine stakeholder types, of which the first alone is an archetype's: see the population's
     plan."""
-    found = find(table(13))
-    for one in rows(found, "types"):
-        described = bool(rows(found, "type_items", type=one["type"]))
-        assert described == (one["n"] >= 5)
-        assert described or (one["pro"], one["con"]) == (None, None)
+    analysis = find(table(13))
+    for entry in rows(analysis, "types"):
+        described = bool(rows(analysis, "type_items", type=entry["type"]))
+        assert described == (entry["n"] >= 5)
+        assert described or (entry["pro"], entry["con"]) == (None, None)
 
 
 def test_a_view_has_scores_for_every_statement_and_every_agent_its_view_by_its_loadings(panel: Analysis) -> None:
-    for one in rows(panel, "views"):
-        scores = rows(panel, "scores", view=one["view"])
+    for entry in rows(panel, "views"):
+        scores = rows(panel, "scores", view=entry["view"])
         assert [each["item"] for each in scores] == STATEMENTS
         assert sorted(each["place"] for each in scores) == places(INSTRUMENT.distribution).tolist()
         # Spearman–Brown: 0.8p/(1 + 0.8(p − 1)); SE = √(1 − r)
-        p = one["n_held"] + one["n_reversed"]
-        assert one["reliability"] == pytest.approx(0.8 * p / (1 + 0.8 * (p - 1)), abs=1e-6)
-        assert one["se"] == pytest.approx((1 - one["reliability"]) ** 0.5, abs=1e-5)
+        p = entry["n_held"] + entry["n_reversed"]
+        assert entry["reliability"] == pytest.approx(0.8 * p / (1 + 0.8 * (p - 1)), abs=1e-6)
+        assert entry["se"] == pytest.approx((1 - entry["reliability"]) ** 0.5, abs=1e-5)
         assert {each["level"] for each in scores if each["direction"]} <= {0.01, 0.05}
     assert panel.facts["threshold"] == pytest.approx(0.4, abs=1e-3)  # 1.96/√24
-    assert [one["above"] for one in rows(panel, "parallel")][:4] == [True, True, True, False]
-    (bipolar,) = [one["view"] for one in rows(panel, "views") if one["n_reversed"]]
-    for one in rows(panel, "agents"):
-        loadings = rows(panel, "loadings", participant=one["participant"])
+    assert [record["above"] for record in rows(panel, "parallel")][:4] == [True, True, True, False]
+    (bipolar,) = [record["view"] for record in rows(panel, "views") if record["n_reversed"]]
+    for entry in rows(panel, "agents"):
+        loadings = rows(panel, "loadings", participant=entry["participant"])
         assert len(loadings) == 3
-        if one["q_factor"] in (f"{bipolar}+", f"{bipolar}-"):
-            (own,) = [each["loading"] for each in loadings if each["view"] == bipolar]
-            assert (own < 0) == one["q_factor"].endswith("-")
-    counts = {one["pole"]: one["holders"] for one in rows(panel, "poles")}
+        if entry["q_factor"] in (f"{bipolar}+", f"{bipolar}-"):
+            (loading,) = [each["loading"] for each in loadings if each["view"] == bipolar]
+            assert (loading < 0) == entry["q_factor"].endswith("-")
+    counts = {record["pole"]: record["holders"] for record in rows(panel, "poles")}
     assert panel.tables["agents"]["q_factor"].value_counts().to_dict() == counts
-    assert sum(one["explained"] for one in rows(panel, "views")) <= 1  # poles of a factor share its variance
+    assert sum(record["explained"] for record in rows(panel, "views")) <= 1  # poles of a factor share its variance
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -231,32 +235,32 @@ def test_a_view_has_scores_for_every_statement_and_every_agent_its_view_by_its_l
 
 def test_figures_of_a_statement_and_components_are_those_of_the_answers(frame: pd.DataFrame, panel: Analysis) -> None:
     values = frame.loc[frame["item_id"].eq("monitoring"), "value"]
-    one = row(panel, "items", item="monitoring")
-    assert (one["mean"], one["sd"]) == pytest.approx((np.mean(values), np.std(values, ddof=1)), abs=1e-6)
-    assert (one["n_above"], one["n_below"], one["n"], one["n_total"]) == (
+    item = row(panel, "items", item="monitoring")
+    assert (item["mean"], item["sd"]) == pytest.approx((np.mean(values), np.std(values, ddof=1)), abs=1e-6)
+    assert (item["n_above"], item["n_below"], item["n"], item["n_total"]) == (
         (values > 0).sum(), (values < 0).sum(), 45, 45,
     )  # fmt: skip
     assert sum(each["n"] for each in rows(panel, "distribution", item="monitoring")) == 45
     first = rows(panel, "component_loadings", component=1)
     assert len(first) == 30
-    assert all(abs(one["loading"]) <= 1 for one in first)
-    explained = [one["explained"] for one in rows(panel, "components")]
+    assert all(abs(entry["loading"]) <= 1 for entry in first)
+    explained = [entry["explained"] for entry in rows(panel, "components")]
     assert panel.facts["first_two"] == pytest.approx(sum(explained[:2]), abs=1e-5)
     assert panel.facts["n_components"] >= 2
     heaviest = row(panel, "components", component=1)["heaviest"]
-    assert heaviest[0] == max(first, key=lambda one: abs(one["loading"]))["item"]
+    assert heaviest[0] == max(first, key=lambda entry: abs(entry["loading"]))["item"]
 
 
 @pytest.mark.parametrize(("agents", "same", "views"), [(1, False, "few"), (2, False, "no_views"), (12, True, "views")])
 def test_few_or_equal_agents_give_no_nan_and_a_plain_word(agents: int, same: bool, views: str) -> None:
-    found = find(table(agents, same=same))
-    assert outcomes(found)["types"][1] in ("few", "alike")
-    assert outcomes(found)["views"][1] == ("one_view" if same else views)
+    analysis = find(table(agents, same=same))
+    assert outcomes(analysis)["types"][1] in ("few", "alike")
+    assert outcomes(analysis)["views"][1] == ("one_view" if same else views)
     for language, word in (("de", "gleich geantwortet"), ("en", "alike")):
-        text = text_of(found, language)
+        text = text_of(analysis, language)
         assert "nan" not in text.lower()
         assert "None" not in text
-        assert any(word in flag for flag in results(PRESENTATION, found, language).flags()) == same
+        assert any(word in flag for flag in results(PRESENTATION, analysis, language).flags()) == same
 
 
 def test_gaps_and_illegal_sorts_are_left_out_and_counted() -> None:
@@ -267,19 +271,19 @@ def test_gaps_and_illegal_sorts_are_left_out_and_counted() -> None:
     frame.loc[frame["participant"].eq(second) & frame["item_id"].eq("local_eu"), ["status", "value"]] = [
         "invalid", np.nan]  # fmt: skip
     frame.loc[frame["participant"].eq(third) & frame["item_id"].isin(["monitoring", "nutrients"]), "value"] = 3.0
-    found = find(frame)
-    assert [found.facts[name] for name in ("n_total", "n", "n_sorts")] == [20, 17, 18]
+    analysis = find(frame)
+    assert [analysis.facts[name] for name in ("n_total", "n", "n_sorts")] == [20, 17, 18]
     # who placed nothing on an axis has a view all the same; who left a statement out has neither
-    no_sort, no_axes = rows(found, "agents")[:2]
+    no_sort, no_axes = rows(analysis, "agents")[:2]
     assert (no_axes["archetype"], no_axes["probability"], no_axes["q_factor"] is None) == (None, None, False)
     assert (no_sort["archetype"], no_sort["q_factor"]) == (None, None)
-    assert [(one["participant"], one["reason"]) for one in rows(found, "left_out")] == [
+    assert [(entry["participant"], entry["reason"]) for entry in rows(analysis, "left_out")] == [
         (first, "sort_incomplete"), (second, "axes_incomplete"), (third, "off_grid"),
     ]  # fmt: skip
-    assert row(found, "participation", part="sort") == {
+    assert row(analysis, "participation", part="sort") == {
         "part": "sort", "n_responded": 479, "n_planned": 480, "n_complete": 19, "n_total": 20,
     }  # fmt: skip
-    assert "479 / 480" in text_of(found)
+    assert "479 / 480" in text_of(analysis)
 
 
 def test_moved_and_changed_placements_are_told_apart() -> None:
@@ -287,30 +291,30 @@ def test_moved_and_changed_placements_are_told_apart() -> None:
     place."""
     frame = table(10)
     zero = frame["participant"].eq("agent:0") & frame["item_id"].eq("monitoring")
-    one = frame["participant"].eq("agent:1") & frame["item_id"].eq("nutrients")
-    placed = int(frame.loc[one, "value"].iloc[0])
+    chosen = frame["participant"].eq("agent:1") & frame["item_id"].eq("nutrients")
+    placed = int(frame.loc[chosen, "value"].iloc[0])
     frame.loc[zero, ["status", "placed"]] = ["repaired", "[2]"]
-    frame.loc[one, "placed"] = json.dumps([placed - 1, placed])
-    found = find(frame)
+    frame.loc[chosen, "placed"] = json.dumps([placed - 1, placed])
+    analysis = find(frame)
     facts = ("n_moved", "placements", "agents_moved", "n_again", "agents_again")
-    assert [found.facts[name] for name in facts] == [1, 240, 1, 1, 1]
-    assert found.facts["share_moved"] == pytest.approx(1 / 240, abs=1e-6)
-    assert [(each["moved"], each["again"]) for each in rows(found, "agents")[:3]] == [(1, 0), (0, 1), (0, 0)]
+    assert [analysis.facts[name] for name in facts] == [1, 240, 1, 1, 1]
+    assert analysis.facts["share_moved"] == pytest.approx(1 / 240, abs=1e-6)
+    assert [(each["moved"], each["again"]) for each in rows(analysis, "agents")[:3]] == [(1, 0), (0, 1), (0, 0)]
 
 
 # --- settings ---------------------------------------------------------------------------------------------------------
 
 
 def test_flags_are_changed_by_hand(panel: Analysis) -> None:
-    (own,) = [int(one["view"]) for one in rows(panel, "loadings", participant="agent:0", defines=True)]
-    (second,) = [int(one["view"]) for one in rows(panel, "loadings", participant="agent:1", defines=True)]
-    other = next(view for view in (1, 2, 3) if view not in (own, second))
-    found = find(apart(table(45)), flags={"remove": {"agent:0": [own]}, "add": {"agent:1": [other]}})
-    assert not rows(found, "loadings", participant="agent:0", defines=True)
-    assert len(rows(found, "loadings", participant="agent:1", defines=True)) == 2
+    (first,) = [int(entry["view"]) for entry in rows(panel, "loadings", participant="agent:0", defines=True)]
+    (second,) = [int(entry["view"]) for entry in rows(panel, "loadings", participant="agent:1", defines=True)]
+    other = next(view for view in (1, 2, 3) if view not in (first, second))
+    analysis = find(apart(table(45)), flags={"remove": {"agent:0": [first]}, "add": {"agent:1": [other]}})
+    assert not rows(analysis, "loadings", participant="agent:0", defines=True)
+    assert len(rows(analysis, "loadings", participant="agent:1", defines=True)) == 2
     # who defines none or several stands for none
-    assert [one["q_factor"] for one in rows(found, "agents")[:2]] == [None, None]
-    assert "1 flags added, 1 removed" in text_of(found)
+    assert [entry["q_factor"] for entry in rows(analysis, "agents")[:2]] == [None, None]
+    assert "1 flags added, 1 removed" in text_of(analysis)
 
 
 @pytest.mark.parametrize(
@@ -328,18 +332,18 @@ def test_a_setting_that_does_not_fit_is_refused_in_words_and_the_automatic_solut
     agents: int, settings: dict[str, Any], words: list[str]
 ) -> None:
     people = apart(table(agents))
-    found = find(people, **settings)
-    flags, text = list(results(PRESENTATION, found).flags()), text_of(found)
-    assert all(any(one in flag for flag in flags) and one in text for one in words)
-    pd.testing.assert_frame_equal(found.tables["loadings"], find(people).tables["loadings"])
-    assert found.facts["flags_added"] == 0
+    analysis = find(people, **settings)
+    flags, text = list(results(PRESENTATION, analysis).flags()), text_of(analysis)
+    assert all(any(word in flag for flag in flags) and word in text for word in words)
+    pd.testing.assert_frame_equal(analysis.tables["loadings"], find(people).tables["loadings"])
+    assert analysis.facts["flags_added"] == 0
 
 
 def test_the_number_of_views_can_be_set(frame: pd.DataFrame) -> None:
-    found = find(apart(frame), n_factors=2)
-    assert outcomes(found)["views"] == (2, "asked")
-    assert found.facts["parallel_views"] == 3
-    stated = findings(PRESENTATION, found)
+    analysis = find(apart(frame), n_factors=2)
+    assert outcomes(analysis)["views"] == (2, "asked")
+    assert analysis.facts["parallel_views"] == 3
+    stated = findings(PRESENTATION, analysis)
     assert (stated["views_set"].kind, "views" in stated) == ("position", False)
 
 
@@ -366,18 +370,18 @@ def test_sentences_are_those_of_the_answers(
     frame: pd.DataFrame, stated: dict[str, KeyFinding], panel: Analysis
 ) -> None:
     eigenvalues = np.sort(np.linalg.eigvalsh(np.corrcoef(sorts(frame, STATEMENTS))))[::-1]
-    one = stated["views"]
-    views = int(one.numbers["found"])
+    finding = stated["views"]
+    views = int(finding.numbers["found"])
     # The last is well above what sorts dealt at random give at most (about 5 of 45), the next well below.
     assert eigenvalues[views - 1] > 6 > 4 > eigenvalues[views]
-    assert one.numbers["explained"] == pytest.approx(eigenvalues[:views].sum() / 45, abs=1e-5)
-    assert (one.kind, one.p is not None and one.p < 0.01) == ("difference", True)
+    assert finding.numbers["explained"] == pytest.approx(eigenvalues[:views].sum() / 45, abs=1e-5)
+    assert (finding.kind, finding.p is not None and finding.p < 0.01) == ("difference", True)
     # Its figures are counted again from the answers by tests/reports/recount.py.
-    one, poles = stated["largest"], rows(panel, "poles")
+    finding, poles = stated["largest"], rows(panel, "poles")
     largest = max(poles, key=lambda pole: pole["holders"])
-    assert (one.numbers["holders"], one.items) == (largest["holders"], (largest["top"],))
+    assert (finding.numbers["holders"], finding.items) == (largest["holders"], (largest["top"],))
     assert [pole["standing"] for pole in poles].count("smaller") == len(poles) - 1
-    assert "reversed by" not in one.text
+    assert "reversed by" not in finding.text
     apart = stated["divides"]
     values = frame.loc[frame["item_id"].eq(apart.items[0]), "value"]
     assert (apart.numbers["n_above"], apart.numbers["n_below"]) == ((values > 0).sum(), (values < 0).sum())
@@ -398,9 +402,11 @@ def test_sentences_are_those_of_the_answers(
 
 
 def test_sentences_are_short_and_few_agents_have_none(panel: Analysis) -> None:
-    assert not [one for agents in (1, 4) for one in findings(PRESENTATION, find(table(agents)), "en")]
+    assert not [finding for agents in (1, 4) for finding in findings(PRESENTATION, find(table(agents)), "en")]
     for language in ("de", "en"):
-        assert all(len(one.text.split()) <= MOST_WORDS for one in findings(PRESENTATION, panel, language).values())
+        assert all(
+            len(finding.text.split()) <= MOST_WORDS for finding in findings(PRESENTATION, panel, language).values()
+        )
 
 
 # --- charts, files, replicates ----------------------------------------------------------------------------------------
@@ -408,11 +414,11 @@ def test_sentences_are_short_and_few_agents_have_none(panel: Analysis) -> None:
 
 def test_charts_can_be_read_and_lead_to_answers(panel: Analysis) -> None:
     drawn = pictured.drawn(results(PRESENTATION, panel), footer="")
-    pictures = {one.name.partition("/")[2]: one for one in drawn}
+    pictures = {chart.name.partition("/")[2]: chart for chart in drawn}
     assert set(pictures) == {"plane", "statements", "places", "scree", "groups"}
-    for name, one in pictures.items():
-        assert charts.illegible(one.svg()) == [], name
-    led = {name: {mark.link for mark in one.marks()} for name, one in pictures.items()}
+    for name, picture in pictures.items():
+        assert charts.illegible(picture.svg()) == [], name
+    led = {name: {mark.link for mark in chart.marks()} for name, chart in pictures.items()}
     assert len(led["plane"]) == 45
     assert pictured.answers("own", participant="agent:0") in led["plane"]
     assert len(led["statements"]) == len(led["places"]) == len(STATEMENTS)
@@ -423,7 +429,9 @@ def test_of_many_agents_some_are_drawn_and_the_middles_are_those_of_all(
 ) -> None:
     def plane() -> pictured.Spec:
         return next(
-            one for one in pictured.drawn(results(PRESENTATION, panel), footer="") if one.name == "own/plane"
+            picture
+            for picture in pictured.drawn(results(PRESENTATION, panel), footer="")
+            if picture.name == "own/plane"
         ).spec
 
     every = plane()
@@ -445,7 +453,7 @@ def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with
     }
     renamed = alike(replace(panel, tables={**panel.tables, **tables}), panel)
     pd.testing.assert_frame_equal(renamed.tables["agents"], panel.tables["agents"])
-    assert [one["pro"] for one in rows(renamed, "types", type="A")] == [row(panel, "types", type="A")["pro"]]
+    assert [entry["pro"] for entry in rows(renamed, "types", type="A")] == [row(panel, "types", type="A")["pro"]]
     agents = panel.tables["agents"]
     fewer = replace(
         panel,
@@ -456,16 +464,16 @@ def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with
 
 
 def test_files_stand_on_their_own(panel: Analysis, frame: pd.DataFrame, tmp_path: Path) -> None:
-    found = {"arms": ["main"], "partial": False, **panel.as_json(PRESENTATION, one_agent=True)}
-    written = files(WholeResults(found, {}), frame, "T1")
+    data = {"arms": ["main"], "partial": False, **panel.as_json(PRESENTATION, one_agent=True)}
+    written = files(WholeResults(data, {}), frame, "T1")
     assert set(written) == {"responses.jsonl", "typology.json", "pca.json", "qmethod.json", "sorts.csv", "pqmethod.dat"}
     assert sum(len(line["answers"]) for line in written["responses.jsonl"]) == 45 * 30
     q: Any = written["qmethod.json"]
-    assert [one["item"] for one in q["items"] if one["part"] == "sort"] == STATEMENTS
+    assert [item["item"] for item in q["items"] if item["part"] == "sort"] == STATEMENTS
     (tmp_path / "qmethod.json").write_text(json.dumps(q))
     loadings = read_views(str(tmp_path / "qmethod.json"))  # which a roundtable seats groups by
     assert list(loadings) == [f"agent:{i}" for i in range(45)]
-    assert {len(own) for own in loadings.values()} == {3}
+    assert {len(loading) for loading in loadings.values()} == {3}
     first = next(iter(health(panel, frame, {})))[1]
     assert (first.name, first.value) == ("two_components", panel.facts["first_two"])
     sort, axis = item_facts("monitoring", INSTRUMENT), item_facts("local_eu", INSTRUMENT)
@@ -516,7 +524,7 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     assert (result["n_moved"], result["agents_complete"], result["n"]) == (len(moved), 5, 5)
     assert any(f"{len(moved)} of 120 placements" in flag for flag in result["flags"])
     (folder,) = (tmp_path / "out" / "T1" / "diversity").iterdir()
-    assert sum(one["moved"] for one in json.loads((folder / "typology.json").read_text("utf-8"))["agents"]) == len(
+    assert sum(agent["moved"] for agent in json.loads((folder / "typology.json").read_text("utf-8"))["agents"]) == len(
         moved
     )
     lines = [json.loads(line) for line in (folder / "responses.jsonl").read_text("utf-8").splitlines()]

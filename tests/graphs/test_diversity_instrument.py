@@ -64,17 +64,17 @@ def test_the_shipped_sort_and_axes_label_only_the_poles() -> None:
 
 
 def test_texts_in_any_form_and_what_falls_back(tmp_path: Path) -> None:
-    found = load(tmp_path, SMALL)
-    assert found.distribution == {-1: 1, 0: 2, 1: 1}
-    assert [s.label.in_("en") for s in found.statements] == ["A is good.", "B is good.", "C is good.", "D ist gut."]
-    assert instrument_notices(found, "en") == ("statements[3].label: no English text, the German one is shown",)
-    assert found.sort_items("de")[0].options[0].label == "entspricht meiner Sicht am wenigsten"
-    assert found.statement("a").brief("de") == "A ist gut"
+    sort = load(tmp_path, SMALL)
+    assert sort.distribution == {-1: 1, 0: 2, 1: 1}
+    assert [s.label.in_("en") for s in sort.statements] == ["A is good.", "B is good.", "C is good.", "D ist gut."]
+    assert instrument_notices(sort, "en") == ("statements[3].label: no English text, the German one is shown",)
+    assert sort.sort_items("de")[0].options[0].label == "entspricht meiner Sicht am wenigsten"
+    assert sort.statement("a").brief("de") == "A ist gut"
 
 
 def test_an_uneven_grid_with_named_columns(tmp_path: Path) -> None:
-    found = load(tmp_path, SMALL.replace("[1, 2, 1]", "{1: 1, -2: 1, -1: 2}"))
-    assert list(found.distribution.items()) == [(-2, 1), (-1, 2), (1, 1)]
+    instrument = load(tmp_path, SMALL.replace("[1, 2, 1]", "{1: 1, -2: 1, -1: 2}"))
+    assert list(instrument.distribution.items()) == [(-2, 1), (-1, 2), (1, 1)]
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,13 @@ def listed() -> dict[str, dict[str, str]]:
     """What langgraph.json lists: the parent, and every methodology of this package with the first line of its
     package."""
     about = LISTED["interviews"]["description"]
-    found = {"interviews": {"path": "enquete.graphs.standalone:interviews", "description": about}}
+    listing = {"interviews": {"path": "enquete.graphs.standalone:interviews", "description": about}}
     for name, dotted in dotted_paths().items():
         if dotted.startswith("enquete."):
             says = " ".join(str(importlib.import_module(dotted.partition(":")[0]).__doc__).split()).partition(": ")[2]
             description = f"{methodologies()[name].title} alone: {says}"
-            found[name] = {"path": f"enquete.graphs.standalone:{name}", "description": description}
-    return found
+            listing[name] = {"path": f"enquete.graphs.standalone:{name}", "description": description}
+    return listing
 
 
 def test_langgraph_json_is_made_from_the_registry() -> None:
@@ -77,7 +77,7 @@ def test_nothing_outside_its_folder_knows_a_methodology_by_name() -> None:
     """Strings without blanks in code (docstrings are sentences) that name one: a key, a path, a choice."""
     package = ROOT / "enquete"
     naming = re.compile(rf"(?:^|\W)({'|'.join(methodologies())})(?:$|\W)")
-    found = [
+    places = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
         for path in sorted(package.rglob("*.py"))
         if path.relative_to(package).parts[0] != "graphs" or path.parent == package / "graphs"
@@ -86,7 +86,7 @@ def test_nothing_outside_its_folder_knows_a_methodology_by_name() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value
         if naming.search(node.value)
     ]
-    assert found == []
+    assert places == []
 
 
 def test_dotted_paths_lead_to_the_methodologies() -> None:

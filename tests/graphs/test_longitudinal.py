@@ -74,12 +74,12 @@ def both() -> Analysis:
     return find(rows("T0", T0), rows("T1", T1, memory=("a", "c")))
 
 
-def text_of(found: Analysis, place: str = "section", language: str = "en") -> str:
-    return results(PRESENTATION, found, language).at(place)
+def text_of(analysis: Analysis, place: str = "section", language: str = "en") -> str:
+    return results(PRESENTATION, analysis, language).at(place)
 
 
-def said(found: Analysis, language: str = "en") -> list[KeyFinding]:
-    return list(stated_of(results(PRESENTATION, found, language)))
+def findings_of(analysis: Analysis, language: str = "en") -> list[KeyFinding]:
+    return list(stated_of(results(PRESENTATION, analysis, language)))
 
 
 def panel(n: int, shifts: dict[str, int]) -> tuple[Wave, Wave]:
@@ -87,8 +87,8 @@ def panel(n: int, shifts: dict[str, int]) -> tuple[Wave, Wave]:
     rng = np.random.default_rng(7)
     first: Wave = {f"fisher{i}": {item: float(rng.integers(2, 5)) for item in ITEMS} for i in range(n)}
     second: Wave = {
-        one: {item: value + (i % 12 < 10) * shifts.get(item, 0) for item, value in first[one].items()}
-        for i, one in enumerate(first)
+        who: {item: value + (i % 12 < 10) * shifts.get(item, 0) for item, value in first[who].items()}
+        for i, who in enumerate(first)
     }
     return first, second
 
@@ -105,45 +105,45 @@ def moved() -> Analysis:
 
 
 def test_waves_are_described_as_worded_and_families_and_agents_rekeyed() -> None:
-    found = both()
-    first, last = (row(found, "answers", item=STRAIGHT, phase=wave) for wave in ("T0", "T1"))
+    analysis = both()
+    first, last = (row(analysis, "answers", item=STRAIGHT, phase=wave) for wave in ("T0", "T1"))
     # T0 holds 2, 3, 5: mean 10/3, median 3, sd √((16/9 + 1/9 + 25/9)/2) = √(7/3); one of three is above 3
     assert (first["mean"], first["sd"]) == pytest.approx((10 / 3, (7 / 3) ** 0.5))
     assert (first["median"], first["agreeing"]) == (3, pytest.approx(1 / 3))
-    counts = [one["n"] for one in rows_of(found, "distribution", item=STRAIGHT, phase="T0")]
+    counts = [entry["n"] for entry in rows_of(analysis, "distribution", item=STRAIGHT, phase="T0")]
     assert counts == [0, 1, 1, 0, 1]
     assert (last["n"], last["n_total"]) == (2, 3)
-    assert row(found, "waves", phase="T1")["n_with_memory"] == 2
-    facts = found.facts
+    assert row(analysis, "waves", phase="T1")["n_with_memory"] == 2
+    facts = analysis.facts
     assert (facts["n_paired"], facts["n_only_t0"], facts["pairs"], facts["pairs_total"]) == (2, 1, 4, 3 * 14)
-    found = both()
-    straight, reverse = (row(found, "changes", item=item) for item in (STRAIGHT, REVERSE))
+    analysis = both()
+    straight, reverse = (row(analysis, "changes", item=item) for item in (STRAIGHT, REVERSE))
     # a: straight 2→4; reverse 4→2, which is +2 rekeyed. b: 3→3, and 3→4, −1 rekeyed. c has no pair
     assert (straight["before"], straight["after"], straight["change"], straight["n"]) == (2.5, 3.5, 1, 2)
     assert reverse["change"] == -0.5
-    stock = row(found, "family_changes", family="stock")
+    stock = row(analysis, "family_changes", family="stock")
     # scores of a 2 and of b −.5; b has no memory and counts half
     assert (stock["n"], stock["n_total"], stock["mean"]) == (2, 3, 0.75)
     assert stock["weighted"] == pytest.approx((2 - 0.25) / 1.5)
-    assert row(found, "family_changes", family="market")["mean"] is None
-    a, b = rows_of(found, "agents")
+    assert row(analysis, "family_changes", family="market")["mean"] is None
+    a, b = rows_of(analysis, "agents")
     assert (a["drift_abs"], a["drift_signed"], b["drift_abs"], b["drift_signed"]) == (2, 2, 0.5, -0.5)
-    assert found.facts["mean_abs_unweighted"] == 1.25
-    assert found.facts["mean_abs"] == pytest.approx((2 + 0.25) / 1.5)
-    assert (found.facts["n_agents"], found.facts["n_without_pairs"]) == (2, 1)
+    assert analysis.facts["mean_abs_unweighted"] == 1.25
+    assert analysis.facts["mean_abs"] == pytest.approx((2 + 0.25) / 1.5)
+    assert (analysis.facts["n_agents"], analysis.facts["n_without_pairs"]) == (2, 1)
 
 
 def test_tests_of_statements_are_those_of_their_modules() -> None:
-    found = moved()
+    analysis = moved()
     before, after = (pd.DataFrame(wave).T[ITEMS] for wave in MOVED)
     joint = max_t(after - before)
     for test in paired_by_item(before, after):
-        one = row(found, "changes", item=test.item)
-        assert (one["p_wilcoxon"], one["p_holm"]) == (test.test.p, test.p_holm)
-        assert one["hodges_lehmann"] == test.test.hodges_lehmann
+        change = row(analysis, "changes", item=test.item)
+        assert (change["p_wilcoxon"], change["p_holm"]) == (test.test.p, test.p_holm)
+        assert change["hodges_lehmann"] == test.test.hodges_lehmann
         p = joint.loc[test.item, "p_adjusted"]
-        assert one["p"] == (p if p == p else None)
-    outcomes = {one["item"]: one["outcome"] for one in rows_of(found, "changes")}
+        assert change["p"] == (p if p == p else None)
+    outcomes = {entry["item"]: entry["outcome"] for entry in rows_of(analysis, "changes")}
     assert (outcomes.pop(STRAIGHT), outcomes.pop(REVERSE), set(outcomes.values())) == ("risen", "fallen", {"unmoved"})
 
 
@@ -151,76 +151,78 @@ def test_tests_of_statements_are_those_of_their_modules() -> None:
 
 
 def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
-    told = said(moved())
+    told = findings_of(moved())
     before, after = (pd.DataFrame(wave).T[ITEMS] for wave in MOVED)
     change = after - before
-    assert [(one.kind, *one.items) for one in told[:2]] == [("difference", STRAIGHT), ("difference", REVERSE)]
-    for one in told[:2]:
-        d = change[one.items[0]]
+    assert [(top.kind, *top.items) for top in told[:2]] == [("difference", STRAIGHT), ("difference", REVERSE)]
+    for finding in told[:2]:
+        d = change[finding.items[0]]
         # Bonferroni over 14 statements, s² shrunk towards their mean: ((n − 1)s² + 2s̄²)/(n + 1)
         error = np.sqrt((13 * d.var() + 2 * change.var().mean()) / 15 / 14)
         reach = stats.t.ppf(1 - 0.025 / 14, 13) * error
-        assert (one.estimate, one.low, one.high) == pytest.approx((d.mean(), d.mean() - reach, d.mean() + reach))
+        assert (finding.estimate, finding.low, finding.high) == pytest.approx(
+            (d.mean(), d.mean() - reach, d.mean() + reach)
+        )
     # all sign flips of 12 agents: both items changed by all of them alike, so 2/2¹² each, one family
     assert told[0].p == told[1].p == pytest.approx(2 / 2**12)
     t0, t1 = before[STRAIGHT].mean(), after[STRAIGHT].mean()
     assert f"rose from {t0:.2f} to {t1:.2f} (change 0.86, 95% interval" in told[0].text
     assert "fell from" in told[1].text
-    ends = {name: one for one in told if (name := one.id.partition(".")[0]) in ("highest", "lowest")}
+    ends = {name: end for end in told if (name := end.id.partition(".")[0]) in ("highest", "lowest")}
     assert (ends["highest"].items[0], ends["lowest"].items[0]) == (after.mean().idxmax(), after.mean().idxmin())
     assert ends["highest"].estimate == after.mean().max()
 
 
 def test_a_null_is_said_as_a_null_with_what_would_have_been_found() -> None:
     first, _ = panel(14, {})
-    second = {who: {**own, STRAIGHT: own[STRAIGHT] + (i < 2)} for i, (who, own) in enumerate(first.items())}
-    (null, *positions) = said(find(rows("T0", first), rows("T1", second)))
+    second = {who: {**answers, STRAIGHT: answers[STRAIGHT] + (i < 2)} for i, (who, answers) in enumerate(first.items())}
+    (null, *positions) = findings_of(find(rows("T0", first), rows("T1", second)))
     # two changes of one: p = 2/2², and no other item has a p
-    assert (null.kind, null.p, {one.kind for one in positions}) == ("null", 0.5, {"position"})
+    assert (null.kind, null.p, {position.kind for position in positions}) == ("null", 0.5, {"position"})
     assert null.text.startswith(
         "No change of a statement was found between T0 and T1 (1 tested, smallest adjusted p = 0.50; n = 14/14);"
     )
     # SD of the one item that moved, √(2/14 · 12/14 · 14/13) = .363; at .05/(8 · 14) a paired t test finds 1.524 of it
     assert null.text.endswith("a difference of 0.55 points would have been found four times in five.")
-    (unmoved, *_) = said(find(rows("T0", first), rows("T1", first)))
+    (unmoved, *_) = findings_of(find(rows("T0", first), rows("T1", first)))
     assert unmoved.text == "Nobody changed an answer to any of 14 statements between T0 and T1 (n = 14/14)."
     few = panel(6, dict.fromkeys(ITEMS, 1))
-    (null, *_) = said(find(rows("T0", few[0]), rows("T1", few[1])))
+    (null, *_) = findings_of(find(rows("T0", few[0]), rows("T1", few[1])))
     assert (null.kind, null.text[:41]) == ("null", "6 agents are too few to tell whether a st")
 
 
 def test_ties_of_the_highest_mean_are_named_as_ties() -> None:
     wave: Wave = {f"fisher{i}": {**dict.fromkeys(ITEMS, 3.0), STRAIGHT: 4.0, REVERSE: 4.0} for i in range(6)}
     wave["fisher0"]["market_msc_cost"] = 2.0
-    found = find(rows("T1", wave))
-    places = {one["item"]: one["place"] for one in rows_of(found, "answers") if one["place"]}
+    analysis = find(rows("T1", wave))
+    places = {entry["item"]: entry["place"] for entry in rows_of(analysis, "answers") if entry["place"]}
     assert places == {STRAIGHT: "highest_tied", REVERSE: "highest_tied", "market_msc_cost": "lowest"}
-    assert "strongest, as with other statements, with" in said(found)[0].text
-    assert text_of(found).startswith("6 of 6 agents rated 14 statements once")
-    assert "| 4.00 |" in text_of(found)
+    assert "strongest, as with other statements, with" in findings_of(analysis)[0].text
+    assert text_of(analysis).startswith("6 of 6 agents rated 14 statements once")
+    assert "| 4.00 |" in text_of(analysis)
 
 
 def test_groups_are_compared_on_level_and_change_of_one_wave_or_two() -> None:
     people = [f"{kind}{i}" for kind in ("fisher", "ngo") for i in range(6)]
     before: Wave = {who: dict.fromkeys(ITEMS, 3.0) for who in people}
-    after: Wave = {who: {**own, STRAIGHT: 5.0 if who.startswith("ngo") else 2.0} for who, own in before.items()}
-    found = find(rows("T0", before), rows("T1", after))
-    level, change = (row(found, table, item=STRAIGHT) for table in ("group_tests", "change_group_tests"))
+    after: Wave = {who: {**answers, STRAIGHT: 5.0 if who.startswith("ngo") else 2.0} for who, answers in before.items()}
+    analysis = find(rows("T0", before), rows("T1", after))
+    level, change = (row(analysis, table, item=STRAIGHT) for table in ("group_tests", "change_group_tests"))
     assert (level["highest"], level["mean_highest"], level["mean_lowest"]) == ("ngo", 5, 2)
     assert (change["highest"], change["mean_highest"], change["mean_lowest"]) == ("ngo", 2, -1)
     # of C(12, 6) = 924 relabellings two are as far apart
     assert level["p"] == change["p"] == pytest.approx(2 / 924)
-    (one,) = [each for each in said(find(rows("T1", after))) if each.kind == "difference"]
-    assert (one.id, one.items, one.p) == (f"groups.{STRAIGHT}", (STRAIGHT,), level["p"])
-    assert "is judged differently by groups: mean 5.00 among ngo, 2.00 among fisher" in one.text
+    (finding,) = [each for each in findings_of(find(rows("T1", after))) if each.kind == "difference"]
+    assert (finding.id, finding.items, finding.p) == (f"groups.{STRAIGHT}", (STRAIGHT,), level["p"])
+    assert "is judged differently by groups: mean 5.00 among ngo, 2.00 among fisher" in finding.text
 
 
 def test_a_finding_is_a_short_sentence_however_long_the_statement() -> None:
-    found = find(*map(rows, ("T0", "T1"), panel(14, dict.fromkeys(ITEMS, 1))))
+    analysis = find(*map(rows, ("T0", "T1"), panel(14, dict.fromkeys(ITEMS, 1))))
     for language in ("de", "en"):
-        told = said(found, language)
-        assert len([one for one in told if one.kind == "difference"]) == 4
-        assert all(len(one.text.split()) <= MOST_WORDS and one.text[-1] == "." for one in told)
+        told = findings_of(analysis, language)
+        assert len([finding for finding in told if finding.kind == "difference"]) == 4
+        assert all(len(finding.text.split()) <= MOST_WORDS and finding.text[-1] == "." for finding in told)
 
 
 # --- what the design cannot show -------------------------------------------------------------------------------------
@@ -228,15 +230,20 @@ def test_a_finding_is_a_short_sentence_however_long_the_statement() -> None:
 
 def test_a_reconstructed_baseline_gives_an_experience_effect_without_tests() -> None:
     first, second = panel(14, {STRAIGHT: 1})
-    found = find(rows("T0", first), rows("T1", second), context=RECONSTRUCTED)
-    one = row(found, "changes", item=STRAIGHT)
-    assert (found.facts["kind"], one["outcome"], one["p"], one["low"]) == ("experience_effect", "untested", None, None)
-    assert one["change"] == pytest.approx(12 / 14)
-    assert not rows_of(found, "change_group_tests")
-    (agent, *_) = rows_of(found, "agents")
+    analysis = find(rows("T0", first), rows("T1", second), context=RECONSTRUCTED)
+    item = row(analysis, "changes", item=STRAIGHT)
+    assert (analysis.facts["kind"], item["outcome"], item["p"], item["low"]) == (
+        "experience_effect",
+        "untested",
+        None,
+        None,
+    )
+    assert item["change"] == pytest.approx(12 / 14)
+    assert not rows_of(analysis, "change_group_tests")
+    (agent, *_) = rows_of(analysis, "agents")
     assert (agent["drift_abs"], agent["experience_effect_abs"]) == (None, pytest.approx(1 / 14))
-    assert "**Experience effect, not drift.**" in text_of(found)
-    assert {one.kind for one in said(found)} == {"position"}
+    assert "**Experience effect, not drift.**" in text_of(analysis)
+    assert {finding.kind for finding in findings_of(analysis)} == {"position"}
 
 
 @pytest.mark.parametrize(
@@ -250,12 +257,12 @@ def test_a_change_that_cannot_be_interpreted_is_neither_tested_nor_said_of_agent
         language="en", baseline=baseline, incomparable=() if memory == () else ("The model was x",)
     )
     first, second = panel(14, {STRAIGHT: 1})
-    found = find(rows("T0", first), rows("T1", second, memory=memory), context=context)
-    assert found.facts["interpretable"] is False
-    assert {one["outcome"] for one in rows_of(found, "changes")} == {"untested"}
-    assert not rows_of(found, "agents")
-    assert f"**The change cannot be interpreted.** {why}" in text_of(found)
-    assert {one.kind for one in said(found)} == {"position"}
+    analysis = find(rows("T0", first), rows("T1", second, memory=memory), context=context)
+    assert analysis.facts["interpretable"] is False
+    assert {entry["outcome"] for entry in rows_of(analysis, "changes")} == {"untested"}
+    assert not rows_of(analysis, "agents")
+    assert f"**The change cannot be interpreted.** {why}" in text_of(analysis)
+    assert {finding.kind for finding in findings_of(analysis)} == {"position"}
 
 
 @pytest.mark.parametrize(
@@ -265,16 +272,19 @@ def test_a_change_that_cannot_be_interpreted_is_neither_tested_nor_said_of_agent
     ids=["T0 only", "T1 only", "one agent", "nobody answered", "T1 not reached"],
 )  # fmt: skip
 def test_whatever_is_missing_gives_null_and_counts_never_nan(waves: list[list[dict]]) -> None:
-    found = find(*waves)
-    written: dict[str, Any] = {"arms": ["main"], "partial": True, **found.as_json(PRESENTATION)}
+    analysis = find(*waves)
+    written: dict[str, Any] = {"arms": ["main"], "partial": True, **analysis.as_json(PRESENTATION)}
     json.dumps(written, allow_nan=False)
     for language in ("de", "en"):
-        assert "nan" not in (text_of(found, "section", language) + text_of(found, "appendix", language)).lower().split()
+        assert (
+            "nan"
+            not in (text_of(analysis, "section", language) + text_of(analysis, "appendix", language)).lower().split()
+        )
     for wave in waves:
-        own = files(WholeResults(written, found.tables), pd.DataFrame(wave), wave[0]["phase"])
-        json.dumps(own["aggregate.json"], allow_nan=False)
-        assert set(own) == {"responses.jsonl", "aggregate.json"}
-        assert {one["phase"] for one in own["aggregate.json"]["answers"]} == {wave[0]["phase"]}
+        made = files(WholeResults(written, analysis.tables), pd.DataFrame(wave), wave[0]["phase"])
+        json.dumps(made["aggregate.json"], allow_nan=False)
+        assert set(made) == {"responses.jsonl", "aggregate.json"}
+        assert {answer["phase"] for answer in made["aggregate.json"]["answers"]} == {wave[0]["phase"]}
 
 
 # --- retest and placebo ----------------------------------------------------------------------------------------------
@@ -290,19 +300,23 @@ def one_mover(n: int) -> tuple[Wave, Wave]:
 def test_the_retest_arm_gives_the_reliable_change_index_and_nothing_else() -> None:
     before, after = one_mover(10)
     repeat: Wave = {
-        who: {STRAIGHT: min(own[STRAIGHT] + (who in ("fisher0", "fisher1")), 5.0)} for who, own in before.items()
+        who: {STRAIGHT: min(answers[STRAIGHT] + (who in ("fisher0", "fisher1")), 5.0)}
+        for who, answers in before.items()
     }
     alone = find(rows("T0", before), rows("T1", after))
-    found = find(rows("T0", before), rows("T1", after), rows("T0", repeat, arm=RETEST))
-    first = [own[STRAIGHT] for own in before.values()]
+    analysis = find(rows("T0", before), rows("T1", after), rows("T0", repeat, arm=RETEST))
+    first = [answers[STRAIGHT] for answers in before.values()]
     # numpy and the formula by hand: SD with n − 1, r_tt = Pearson of the two askings
-    r = float(np.corrcoef(first, [own[STRAIGHT] for own in repeat.values()])[0, 1])
+    r = float(np.corrcoef(first, [answers[STRAIGHT] for answers in repeat.values()])[0, 1])
     rci = 4 / (np.std(first, ddof=1) * np.sqrt(2 * (1 - r)))
-    overall = row(found, "reliable", scores="all")
-    assert (found.facts["retest_phase"], overall["r"]) == ("T0", pytest.approx(r))
+    overall = row(analysis, "reliable", scores="all")
+    assert (analysis.facts["retest_phase"], overall["r"]) == ("T0", pytest.approx(r))
     assert (overall["n_up"], overall["n_down"], overall["share_beyond"]) == (1, 0, 0.1)
-    assert row(found, "agents", participant="fisher0")["rci"] == pytest.approx(rci)
-    assert (rows_of(found, "changes"), rows_of(found, "waves")) == (rows_of(alone, "changes"), rows_of(alone, "waves"))
+    assert row(analysis, "agents", participant="fisher0")["rci"] == pytest.approx(rci)
+    assert (rows_of(analysis, "changes"), rows_of(analysis, "waves")) == (
+        rows_of(alone, "changes"),
+        rows_of(alone, "waves"),
+    )
     assert "Without a retest arm" in text_of(alone, "appendix")
     perfect = find(rows("T0", before), rows("T1", after), rows("T1", after, arm=RETEST))
     assert (perfect.facts["retest_phase"], row(perfect, "reliable", scores="all")["why_not"]) == ("T1", "perfect")
@@ -314,15 +328,17 @@ def test_with_a_placebo_arm_only_what_goes_beyond_it_is_tested() -> None:
     after: Wave = {who: {STRAIGHT: 4.0 if i % 2 else 3.0} for i, who in enumerate(people)}
     neutral: Wave = {who: {STRAIGHT: 3.0 if i % 5 == 0 else 2.0} for i, who in enumerate(people) if i < 8}
     main = (rows("T0", before), rows("T1", after))
-    found = find(*main, rows("T1", neutral, neutral, PLACEBO))
-    one = row(found, "placebo", item=STRAIGHT)
+    analysis = find(*main, rows("T1", neutral, neutral, PLACEBO))
+    entry = row(analysis, "placebo", item=STRAIGHT)
     # 0 … 7: change 1, 2, 1, 2, … mean 1.5; placebo 0 and 5 moved by 1: .25; differences 0, 2, 1, 2, 1, 1, 1, 2, of one
     # sign
-    assert (one["n"], one["main"], one["placebo"], one["change"], one["p"]) == (8, 1.5, 0.25, 1.25, 2 / 2**7)
-    assert (found.facts["own_baseline"], found.facts["n_placebo"]) == (False, 8)
-    assert row(found, "waves", phase="T1")["n_planned"] == 10 * 15  # the placebo arm's rows are in no main figure
-    assert row(found, "changes", item=STRAIGHT)["p"] is None
-    assert [(one.id, one.kind, one.p) for one in said(found)] == [(f"beyond.{STRAIGHT}", "difference", 2 / 2**7)]
+    assert (entry["n"], entry["main"], entry["placebo"], entry["change"], entry["p"]) == (8, 1.5, 0.25, 1.25, 2 / 2**7)
+    assert (analysis.facts["own_baseline"], analysis.facts["n_placebo"]) == (False, 8)
+    assert row(analysis, "waves", phase="T1")["n_planned"] == 10 * 15  # the placebo arm's rows are in no main figure
+    assert row(analysis, "changes", item=STRAIGHT)["p"] is None
+    assert [(finding.id, finding.kind, finding.p) for finding in findings_of(analysis)] == [
+        (f"beyond.{STRAIGHT}", "difference", 2 / 2**7)
+    ]
     again = find(*main, *(rows(wave, neutral, neutral, PLACEBO) for wave in ("T0", "T1")))
     assert (again.facts["own_baseline"], row(again, "placebo", item=STRAIGHT)["placebo"]) == (True, 0)
 
@@ -330,14 +346,16 @@ def test_with_a_placebo_arm_only_what_goes_beyond_it_is_tested() -> None:
 def test_a_placebo_that_is_bought_is_not_thrown_away_when_t0_is_reconstructed() -> None:
     """T1 with the own memory is 3 or 4, with a neutral one 2, whatever T0 was: differences 1, 2, …, eight of one sign,
     p = 2/2⁸."""
-    own: Wave = {f"fisher{i}": {STRAIGHT: 4.0 if i % 2 else 3.0} for i in range(8)}
-    neutral: Wave = {who: {STRAIGHT: 2.0} for who in own}
+    wave: Wave = {f"fisher{i}": {STRAIGHT: 4.0 if i % 2 else 3.0} for i in range(8)}
+    neutral: Wave = {who: {STRAIGHT: 2.0} for who in wave}
     told = []
-    for before in (neutral, own):
-        found = find(rows("T0", before), rows("T1", own), rows("T1", neutral, neutral, PLACEBO), context=RECONSTRUCTED)
-        one = row(found, "placebo", item=STRAIGHT)
-        assert (one["change"], one["p"]) == (1.5, 2 / 2**8)
-        told.append([each.text for each in said(found) if each.kind == "difference"])
+    for before in (neutral, wave):
+        analysis = find(
+            rows("T0", before), rows("T1", wave), rows("T1", neutral, neutral, PLACEBO), context=RECONSTRUCTED
+        )
+        entry = row(analysis, "placebo", item=STRAIGHT)
+        assert (entry["change"], entry["p"]) == (1.5, 2 / 2**8)
+        told.append([each.text for each in findings_of(analysis) if each.kind == "difference"])
     assert told[0] == told[1]
     assert "by 1.50 beyond a neutral one" in told[0][0]
 
@@ -346,11 +364,11 @@ def test_a_placebo_that_is_bought_is_not_thrown_away_when_t0_is_reconstructed() 
 
 
 def test_comments_are_quoted_with_who_said_them_and_of_a_large_wave_evenly() -> None:
-    found = both()
-    assert [one["text"] for one in rows_of(found, "comments", phase="T0")] == ["said a", "said b", "said c"]
-    assert "“said a”" in text_of(found, "appendix")
+    analysis = both()
+    assert [entry["text"] for entry in rows_of(analysis, "comments", phase="T0")] == ["said a", "said b", "said c"]
+    assert "“said a”" in text_of(analysis, "appendix")
     many = find(rows("T1", {f"fisher{i}": {STRAIGHT: 3.0} for i in range(95)}))
-    quoted = [one["participant"] for one in rows_of(many, "comments", quoted=True)]
+    quoted = [entry["participant"] for entry in rows_of(many, "comments", quoted=True)]
     assert quoted == [f"fisher{i}" for i in range(0, 95, 19)]  # five of 95
 
 
@@ -364,11 +382,15 @@ def test_charts_can_be_read_and_lead_to_their_answers() -> None:
     first, second = panel(50, {STRAIGHT: 1, REVERSE: -1})
     neutral = rows("T1", first, first, PLACEBO)
     pictures = {
-        one.name: one
-        for one in drawn(results(PRESENTATION, find(rows("T0", first), rows("T1", second), neutral)), footer="")
+        picture.name: picture
+        for picture in drawn(results(PRESENTATION, find(rows("T0", first), rows("T1", second), neutral)), footer="")
     }
     assert list(pictures) == ["own/drift", "own/placebo", "own/answers", "own/groups", "own/change_groups"]
-    assert {name: illegible(one.svg()) for name, one in pictures.items()} == {name: [] for name in pictures}
+    assert {name: illegible(picture.svg()) for name, picture in pictures.items()} == {name: [] for name in pictures}
     assert f"item_id={STRAIGHT}" in json.dumps(pictures["own/drift"].spec)
-    (once,) = [one for one in drawn(results(PRESENTATION, find(rows("T1", first))), footer="") if "answers" in one.name]
+    (once,) = [
+        picture
+        for picture in drawn(results(PRESENTATION, find(rows("T1", first))), footer="")
+        if "answers" in picture.name
+    ]
     assert illegible(once.svg()) == []

@@ -43,15 +43,15 @@ def test_the_example_touches_nothing_outside_its_folder() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [("Delphi", "cannot name a methodology"), ("class", "cannot name a methodology"),
         ("delphi", "there is a methodology")],
 )  # fmt: skip
 def test_a_name_that_cannot_be_used_lays_nothing_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
 ) -> None:
     assert cli.run(["new-method", name, "--into", str(tmp_path)]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

@@ -41,7 +41,7 @@ def test_answers_wait_for_one_another_in_whatever_order_they_come(root: Path) ->
     assert (first["pairs"], first["waiting"]) == ([], [{"question_id": "q1", "side": "b"}])
     offer(root, "q2", "a", "Because it is early.")
     both = offer(root, "q1", "a", "Because of the tide.")
-    assert [one["question_id"] for one in both["waiting"]] == ["q2"]
+    assert [answer["question_id"] for answer in both["waiting"]] == ["q2"]
     (pair,) = both["pairs"]
     assert {pair["response_a"], pair["response_b"]} == {"Because it is late.", "Because of the tide."}
     assert "respondents" not in pair  # who is who is said once a person has preferred
@@ -52,8 +52,8 @@ def test_answers_wait_for_one_another_in_whatever_order_they_come(root: Path) ->
 
 def test_the_buffer_keeps_the_latest_and_the_order_is_balanced() -> None:
     answers = [HeldAnswer(question_id=f"q{n}", question="Why?", answer="So.") for n in range(SIZE + 3)]
-    found = Comparison().offered("a", answers)
-    assert (len(found.waiting), found.evicted, found.waiting[0].answer.question_id) == (SIZE, 3, "q3")
+    comparison = Comparison().offered("a", answers)
+    assert (len(comparison.waiting), comparison.evicted, comparison.waiting[0].answer.question_id) == (SIZE, 3, "q3")
     answers = [HeldAnswer(question_id=f"q{n:02d}", question="Why?", answer="So.") for n in range(40)]
     pairs = Comparison().offered("a", answers).offered("b", answers).pairs
     firsts = [pair.a_first for pair in pairs]
@@ -62,19 +62,19 @@ def test_the_buffer_keeps_the_latest_and_the_order_is_balanced() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["A", "A because it is concrete.", "[Response A]", "I like the detail. [RESULT] A", "Response A"]
+    "verdict", ["A", "A because it is concrete.", "[Response A]", "I like the detail. [RESULT] A", "Response A"]
 )
-def test_a_persons_verdict_is_about_the_pair_as_it_is_shown(root: Path, said: str) -> None:
+def test_a_persons_verdict_is_about_the_pair_as_it_is_shown(root: Path, verdict: str) -> None:
     for side in ("a", "b"):
         shown = offer(root, "q1", side, f"From {side}.")
     before = shown["to_prefer"]
-    found = do(root, "prefer", verdict=said)
-    (pair,) = found["pairs"]
+    state = do(root, "prefer", verdict=verdict)
+    (pair,) = state["pairs"]
     winner = before["response_a"].removeprefix("From ").removesuffix(".").upper()
     assert pair["preferred_by_person"]["winner"] == winner
     assert pair["respondents"]["response_a"] == winner
-    assert (found["to_prefer"], found["by_person"]["n"], found["by_person"][winner.lower()]) == (None, 1, 1)
-    assert found["by_person"]["first_shown_won"] == 1
+    assert (state["to_prefer"], state["by_person"]["n"], state["by_person"][winner.lower()]) == (None, 1, 1)
+    assert state["by_person"]["first_shown_won"] == 1
     with pytest.raises(InputError, match="without a person's verdict"):
         do(root, "prefer", verdict="B")
     changed = do(root, "prefer", verdict="B, because it is kinder", question_id="q1")["pairs"][0]
@@ -97,11 +97,11 @@ def test_one_question_to_two_models_is_judged_by_a_third_later(root: Path, monke
     asked = {"question": "Why do you bake?", **ANN, "model": "one", "model_b": "two"}
     with ModelServer(script=script) as server:
         monkeypatch.setenv("LLM_BASE_URL", server.base_url)
-        found = do(root, "ask_both", **asked)
-        assert do(root, "ask_both", **asked) == found  # nobody is asked again
+        comparison = do(root, "ask_both", **asked)
+        assert do(root, "ask_both", **asked) == comparison  # nobody is asked again
         models = [request.model for request in server.requests if request.model != "critic"]
         assert {models.count("one"), models.count("two")} == {1}
-        (pair,) = found["pairs"]
+        (pair,) = comparison["pairs"]
         assert pair["question"] == "Why do you bake?"
         judged = do(root, "judge_pairs", critic_model="critic")
         assert judged["pairs"][0]["preferred_by_model"] == {"winner": "tie", "by": "critic", "said": "first."}
@@ -116,10 +116,12 @@ def test_one_question_to_two_models_is_judged_by_a_third_later(root: Path, monke
 @pytest.mark.usefixtures("results_only")
 def test_agents_of_a_simulation_are_asked_and_judged_at_once(root: Path) -> None:
     mirofish_folder(root / "simulations" / "sim_r", 3, status="completed")
-    found = do(root, "ask_both", question="What should change?", sim_id="sim_r", synthetic=True, judged_by="model")
-    assert len(found["pairs"]) == 3
-    assert found["by_model"]["n"] + sum(not one["preferred_by_model"]["winner"] for one in found["pairs"]) == 3
-    assert found["warning"]  # a stand-in preferred
+    comparison = do(root, "ask_both", question="What should change?", sim_id="sim_r", synthetic=True, judged_by="model")
+    assert len(comparison["pairs"]) == 3
+    assert (
+        comparison["by_model"]["n"] + sum(not pair["preferred_by_model"]["winner"] for pair in comparison["pairs"]) == 3
+    )
+    assert comparison["warning"]  # a stand-in preferred
     with pytest.raises(InputError, match="who answers"):
         do(root, "ask_both", question="What?")
 

@@ -71,8 +71,8 @@ def find(answers: dict[str, Matrix], instrument: ScenarioInstrument = INSTRUMENT
     return analyse(table(answers, instrument), instrument, None, context)
 
 
-def text_of(found: Analysis, place: str = "appendix", language: Language = "en") -> str:
-    return results(PRESENTATION, found, language).at(place)
+def text_of(analysis: Analysis, place: str = "appendix", language: Language = "en") -> str:
+    return results(PRESENTATION, analysis, language).at(place)
 
 
 ALL = {"a": A, "b": B, "c": C, "d": {}}
@@ -98,18 +98,18 @@ def test_ratings_with_their_n_and_intervals_of_all_scenarios_at_once() -> None:
     # coefficient
     assert (entry["n"], entry["n_total"], entry["mean"], entry["median"], entry["sd"]) == (3, 4, 6, 6, 1)
     assert (entry["bimodality"], entry["side"]) == (None, "unclear")  # three raters are clear of nothing
-    given = {one["value"]: one["n"] for one in rows(of_all(), "distribution", item="erholung/desirability")}
+    given = {record["value"]: record["n"] for record in rows(of_all(), "distribution", item="erholung/desirability")}
     assert given == {1: 0, 2: 0, 3: 0, 4: 0, 5: 1, 6: 1, 7: 1}
     # Ten agents, two scenarios, 7 or 1 and 5 or 3: t at 1 − .05/4 with 9 degrees of freedom, over s̃² = (9s² +
     # 2s̄²)/11.
     people = {
         f"{kind}{i}": {"erholung": [x], "kollaps": [y]} for kind, x, y in (("f", 7, 5), ("i", 1, 3)) for i in range(5)
     }
-    found = find(people, of_ones_own(scale="7"))
+    analysis = find(people, of_ones_own(scale="7"))
     wide, narrow = 90 / 9, 10 / 9
     for scenario, s2 in (("erholung", wide), ("kollaps", narrow)):
         reach = stats.t.ppf(1 - 0.05 / 4, 9) * np.sqrt((9 * s2 + wide + narrow) / 11 / 10)
-        entry = row(found, "ratings", scenario=scenario)
+        entry = row(analysis, "ratings", scenario=scenario)
         assert (entry["mean_low"], entry["mean_high"]) == pytest.approx((max(1, 4 - reach), min(7, 4 + reach)))
 
 
@@ -127,13 +127,13 @@ def test_pairs_of_scenarios_are_compared_within_agents() -> None:
 
 
 def test_scenarios_are_told_apart_over_agents_who_rated_them_all() -> None:
-    found = of_all()
-    entry = row(found, "dimensions", dimension="desirability")
+    analysis = of_all()
+    entry = row(analysis, "dimensions", dimension="desirability")
     # ranks of a: 4, 1.5, 3, 1.5; of b: 3, 1, 2, 4. Rank sums 7, 2.5, 5, 5.5, mean 5: S = 4 + 6.25 + 0 + .25 = 10.5;
     # ΣT = 2³ − 2 = 6; W = 12·10.5/(4·60 − 2·6) = 126/228
     assert (entry["n_complete"], entry["n_total"], entry["df"]) == (2, 4, 3)
     assert (entry["w"], entry["chi2"]) == pytest.approx((126 / 228, 6 * 126 / 228))
-    ranks = {one["scenario"]: one["mean_rank"] for one in rows(found, "ratings", dimension="desirability")}
+    ranks = {record["scenario"]: record["mean_rank"] for record in rows(analysis, "ratings", dimension="desirability")}
     assert ranks == {"erholung": 3.5, "kollaps": 1.25, "festung_europa": 2.5, "privatisierung": 2.75}
     flat = {scenario: [4, 5, 4, 4] for scenario in SCENARIOS}
     alike = row(find({"a": flat, "c": C}), "dimensions", dimension="desirability")
@@ -144,17 +144,17 @@ def test_scenarios_are_told_apart_over_agents_who_rated_them_all() -> None:
 
 
 def test_polarity_by_scenario_and_agent_who_has_its_columns() -> None:
-    found = of_all()
-    entry = row(found, "scenarios", scenario="erholung")
+    analysis = of_all()
+    entry = row(analysis, "scenarios", scenario="erholung")
     # a: (7, 2) → 1 · −2/3; b: (5, 6) → 1/3 · 2/3; c has no plausibility, d nothing: mean (−2/3 + 2/9)/2 = −2/9
     assert (entry["n_both"], entry["polarity"], entry["quadrant"]) == (2, pytest.approx(-2 / 9), "unclear")
     assert (entry["n_wished_unexpected"], entry["n_wished_expected"]) == (1, 1)
-    agents = [one["polarity"] for one in rows(found, "agents", scenario="erholung")]
+    agents = [record["polarity"] for record in rows(analysis, "agents", scenario="erholung")]
     assert agents == [pytest.approx(-2 / 3), pytest.approx(2 / 9), None, None]
     # On their own means: a wishes 7, 1, 4, 1 (3.25) and expects 2, 6, 4, 5 (4.25): (3.75/3, −2.25/3); b wishes 5, 2, 3,
     # 6 (4) and expects 6, 2, 4, 5 (4.25): (1/3, 1.75/3); c rated one scenario and has no mean to compare with.
     assert (entry["own_wish"], entry["own_expectation"]) == pytest.approx(((1.25 + 1 / 3) / 2, (-0.75 + 1.75 / 3) / 2))
-    made = {one.column: one for one in agent_columns(PRESENTATION, of_all(), "scenario", {})}
+    made = {column.column: column for column in agent_columns(PRESENTATION, of_all(), "scenario", {})}
     assert list(made) == [*(f"desirability_{name}" for name in SCENARIOS), "desirability_range"]
     assert made["desirability_erholung"].values.dropna().to_dict() == {"a": 7, "b": 5, "c": 6}
     assert made["desirability_range"].values.to_dict() == {"a": 6, "b": 4}  # who rated all
@@ -169,11 +169,11 @@ def of_ones_own(scale: Any = 5) -> ScenarioInstrument:
 
 
 def test_an_instrument_without_the_two_dimensions_places_nothing() -> None:
-    found = find({"a": {"erholung": [5], "kollaps": [2]}, "b": {"erholung": [1], "kollaps": [3]}}, of_ones_own())
-    assert [(one["quadrant"], one["polarity"]) for one in rows(found, "scenarios")] == [(None, None)] * 2
-    assert (found.facts["desirability"], rows(found, "agents"), rows(found, "open")) == (None, [], [])
-    assert [one["value"] for one in rows(found, "distribution", scenario="kollaps")] == [1, 2, 3, 4, 5]
-    section = text_of(found, "section")
+    analysis = find({"a": {"erholung": [5], "kollaps": [2]}, "b": {"erholung": [1], "kollaps": [3]}}, of_ones_own())
+    assert [(entry["quadrant"], entry["polarity"]) for entry in rows(analysis, "scenarios")] == [(None, None)] * 2
+    assert (analysis.facts["desirability"], rows(analysis, "agents"), rows(analysis, "open")) == (None, [], [])
+    assert [entry["value"] for entry in rows(analysis, "distribution", scenario="kollaps")] == [1, 2, 3, 4, 5]
+    section = text_of(analysis, "section")
     assert cells(section, "Scenario") == ["Scenario", "Cost (1–5): mean", "Cost (1–5): 95%"]
     assert "what they would do" not in section
 
@@ -193,26 +193,29 @@ def test_groups_with_enough_ratings_are_compared_and_smaller_ones_are_in_no_effe
     )  # fmt: skip
     assert (entry["effect"], entry["p"], entry["p_adjusted"]) == pytest.approx((1, 2 / 252, 2 / 252))
     assert row(final, "group_tests", item="kollaps/fairness")["p"] is None
-    means = {one["group"]: one["mean"] for one in rows(final, "groups", scenario="erholung", dimension="desirability")}
+    means = {
+        record["group"]: record["mean"]
+        for record in rows(final, "groups", scenario="erholung", dimension="desirability")
+    }
     assert means == {"fisher": 7, "industry": 1}
 
 
 def test_themes_trace_back_to_answers_and_are_counted_against_those_of_each_group() -> None:
-    found = find(ALL, **CODED)
-    assert row(found, "open", scenario="erholung") == {
+    analysis = find(ALL, **CODED)
+    assert row(analysis, "open", scenario="erholung") == {
         "scenario": "erholung", "n": 3, "n_total": 4, "is_coded": True, "n_uncoded": 0
     }  # fmt: skip
-    assert row(found, "open", scenario="kollaps")["is_coded"] is False
-    said = [(one["participant"], one["text"]) for one in rows(found, "voices", theme="erholung/t1")]
-    assert said == [("a", "a on erholung"), ("b", "b on erholung")]
-    assert row(found, "themes", theme="erholung/t2")["n"] == 1  # x is not in the table
+    assert row(analysis, "open", scenario="kollaps")["is_coded"] is False
+    voices = [(entry["participant"], entry["text"]) for entry in rows(analysis, "voices", theme="erholung/t1")]
+    assert voices == [("a", "a on erholung"), ("b", "b on erholung")]
+    assert row(analysis, "themes", theme="erholung/t2")["n"] == 1  # x is not in the table
     assert rows(find(ALL, **{"themes/erholung": {"themes": THEMES["themes"][:1]}}), "open")[0]["n_uncoded"] == 1
-    assert "- a, fisher | small: “a on erholung”" in text_of(found).replace("\\|", "|")
+    assert "- a, fisher | small: “a on erholung”" in text_of(analysis).replace("\\|", "|")
     # Of thirteen answers two; of five fishers one; three anglers are too few for a column.
-    one = {"id": "t", "label": "Go | on", "statements": ["f0|erholung/open", "a0|erholung/open"]}
-    found = find(APART, **{"themes/erholung": {"themes": [one]}})
-    assert (row(found, "themes")["n"], row(found, "themes")["n_answers"]) == (2, 13)
-    counted = {each["group"]: (each["n"], each["n_answers"]) for each in rows(found, "themes_by_group")}
+    theme = {"id": "t", "label": "Go | on", "statements": ["f0|erholung/open", "a0|erholung/open"]}
+    analysis = find(APART, **{"themes/erholung": {"themes": [theme]}})
+    assert (row(analysis, "themes")["n"], row(analysis, "themes")["n_answers"]) == (2, 13)
+    counted = {each["group"]: (each["n"], each["n_answers"]) for each in rows(analysis, "themes_by_group")}
     assert counted == {"fisher": (1, 5), "industry": (0, 5)}
 
 
@@ -226,12 +229,12 @@ def test_themes_trace_back_to_answers_and_are_counted_against_those_of_each_grou
     ids=["partial", "one agent", "all failed", "one scenario", "all alike", "not coded"],
 )  # fmt: skip
 def test_whatever_is_missing_gives_null_and_counts_never_nan(answers: Any, coded: bool) -> None:
-    found = find(answers, **({**CODED, "themes/kollaps": {"themes": [], "uncoded": []}} if coded else {}))
-    text = "".join(text_of(found, part, language) for language in ("de", "en") for part in ("section", "appendix"))
+    analysis = find(answers, **({**CODED, "themes/kollaps": {"themes": [], "uncoded": []}} if coded else {}))
+    text = "".join(text_of(analysis, part, language) for language in ("de", "en") for part in ("section", "appendix"))
     assert not re.search(r"\b(nan|None)\b", text)
     for part in ("| small", "| fishing"):  # groups and labels come from others and are escaped
         assert part not in text.replace("\\" + part, "")
-    whole = WholeResults({"arms": ["main"], **found.as_json(PRESENTATION)}, found.tables)
+    whole = WholeResults({"arms": ["main"], **analysis.as_json(PRESENTATION)}, analysis.tables)
     written = EVALUATION.files(whole, table(answers), "T1")
     matrix = json.loads(json.dumps(written["polarity_matrix.json"], allow_nan=False, default=list))
     assert {"arms", "agents", "voices", *PRESENTATION.tables} <= matrix.keys()
@@ -267,20 +270,20 @@ def ratings(n: int, apart: bool = True) -> dict[str, Matrix]:
     return made
 
 
-def said(answers: dict[str, Matrix] | Analysis, language: Language = "en") -> dict[str, KeyFinding]:
+def findings_of(answers: dict[str, Matrix] | Analysis, language: Language = "en") -> dict[str, KeyFinding]:
     told = findings(PRESENTATION, find(answers) if isinstance(answers, dict) else answers, language)
-    assert all(len(one.text.split()) <= MOST_WORDS for one in told.values())
+    assert all(len(finding.text.split()) <= MOST_WORDS for finding in told.values())
     return told
 
 
 def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
     wide = table(ratings(12)).pivot(index="participant", columns="item_id", values="value")
     analysis = find(ratings(12))
-    found = said(analysis)
-    highest, wished, groups = (found[name] for name in ("highest", "place", "groups"))
+    told = findings_of(analysis)
+    highest, wished, groups = (told[name] for name in ("highest", "place", "groups"))
     best, worst = highest.items
     assert (best, worst) == ("erholung/desirability", "kollaps/desirability")
-    friedman = stats.friedmanchisquare(*(wide[f"{one}/desirability"] for one in SCENARIOS)).pvalue
+    friedman = stats.friedmanchisquare(*(wide[f"{scenario}/desirability"] for scenario in SCENARIOS)).pvalue
     p = max(2 / 2**12, friedman)  # all twelve rate the best above the worst
     assert row(analysis, "dimensions", dimension="desirability")["p"] == pytest.approx(p)
     assert highest.numbers["change"] == pytest.approx((wide[best] - wide[worst]).mean())
@@ -294,7 +297,7 @@ def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
     samples = [wide.loc[[f"s{i}" for i in range(side, 12, 2)], groups.items[0]] for side in (0, 1)]
     assert groups.numbers["effect"] == pytest.approx(stats.kruskal(*samples).statistic / 11)
     assert [groups.numbers[f"mean_{end}"] for end in ("lowest", "highest")] == pytest.approx(
-        [one.mean() for one in samples]
+        [sample.mean() for sample in samples]
     )
     assert "(fisher) to" in groups.text
 
@@ -310,31 +313,31 @@ def test_ties_are_named_as_ties() -> None:
     assert (entry["highest"], entry["lowest"]) == (["erholung", "privatisierung"], ["kollaps", "festung_europa"])
     assert (
         "shared by 2: Recovery and Privatisation; lowest 2.50, shared by 2: Collapse and Fortress Europe"
-        in said(people)["highest"].text
+        in findings_of(people)["highest"].text
     )
 
 
 def test_what_was_not_found_is_said_with_what_would_have_been_and_little_is_said_of_few() -> None:
-    found = said(ratings(14, apart=False))
-    assert {name for name, one in found.items() if one.kind == "difference"} == set()
-    assert re.search(r"not told apart .*; a difference of \d\.\d\d points would have been found", found["highest"].text)
-    assert "No scenario is rated differently by the groups (16 ratings tested," in found["groups"].text
+    told = findings_of(ratings(14, apart=False))
+    assert {name for name, finding in told.items() if finding.kind == "difference"} == set()
+    assert re.search(r"not told apart .*; a difference of \d\.\d\d points would have been found", told["highest"].text)
+    assert "No scenario is rated differently by the groups (16 ratings tested," in told["groups"].text
     # 5 agents: 2/2⁵ = .06; types of 3 and 2 agents are not compared
-    few = said(ratings(5))
+    few = findings_of(ratings(5))
     assert few["too_few"].text == (
         "Desirability (1–7): 5 agents are too few to tell scenarios apart; had all agreed, p would still be 0.062."
     )
     assert not {"highest", "further", "groups"} & few.keys()
-    assert list(said(ratings(3))) == ["too_few"]
+    assert list(findings_of(ratings(3))) == ["too_few"]
 
 
 @pytest.mark.parametrize("n", [7, 14])
 def test_charts_show_scenarios_and_groups_that_are_large_enough(n: int) -> None:
-    own = results(PRESENTATION, find(ratings(n)))
-    pictures = {one.name: one for one in drawn(own, footer="n")}
+    shown = results(PRESENTATION, find(ratings(n)))
+    pictures = {picture.name: picture for picture in drawn(shown, footer="n")}
     assert list(pictures) == ["own/quadrants", "own/ratings"]
-    assert all(illegible(one.svg()) == [] for one in pictures.values())
-    marks = [len(one) for one in pictures["own/quadrants"].spec["datasets"].values()]
+    assert all(illegible(picture.svg()) == [] for picture in pictures.values())
+    marks = [len(dataset) for dataset in pictures["own/quadrants"].spec["datasets"].values()]
     corners = [1, 1, 1, 1]
     assert marks == [
         1,

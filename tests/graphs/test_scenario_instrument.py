@@ -35,7 +35,7 @@ scenarios:
 """
 
 
-def own(tmp_path: Path, old: str = "", new: str = "") -> ScenarioInstrument:
+def edited(tmp_path: Path, old: str = "", new: str = "") -> ScenarioInstrument:
     assert old in OWN
     path = tmp_path / "my.yaml"
     path.write_text(OWN.replace(old, new, 1) if old else OWN, "utf-8")
@@ -64,7 +64,7 @@ def test_four_scenarios_four_dimensions_on_seven_points_asked_as_paths() -> None
 
 
 def test_an_instrument_of_ones_own_with_one_dimension_and_no_open_question(tmp_path: Path) -> None:
-    mine = own(tmp_path)
+    mine = edited(tmp_path)
     assert [item.id for item in mine.scenario_items("gas", "en")] == ["gas/wunsch"]
     assert mine.scenario_items("gas", "en")[0].wording == "Wish"  # a dimension without a question asks its name
     assert [o.value for o in mine.scenario_items("gas", "en")[0].options] == [1, 2, 3, 4, 5]
@@ -74,9 +74,9 @@ def test_an_instrument_of_ones_own_with_one_dimension_and_no_open_question(tmp_p
 
 
 def test_scales_and_roles_of_ones_own(tmp_path: Path) -> None:
-    assert own(tmp_path, "scale: 5, ", "").scale_of("wunsch").max == 7
+    assert edited(tmp_path, "scale: 5, ", "").scale_of("wunsch").max == 7
     more = "  - {dimension_id: desirability, label: {de: x, en: y}}\nscenarios:\n"
-    assert own(tmp_path, "scenarios:\n", more).dimension_for("desirability") == "wunsch"
+    assert edited(tmp_path, "scenarios:\n", more).dimension_for("desirability") == "wunsch"
 
 
 @pytest.mark.parametrize(
@@ -91,17 +91,17 @@ def test_scales_and_roles_of_ones_own(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_problems_name_file_and_line(tmp_path: Path, old: str, new: str, problem: str) -> None:
     with pytest.raises(InstrumentError, match=problem):
-        own(tmp_path, old, new)
+        edited(tmp_path, old, new)
 
 
 def test_two_scenarios_one_dimension_and_one_role_are_the_bounds(tmp_path: Path) -> None:
     with pytest.raises(InstrumentError, match=r"my\.yaml:9: scenarios: has 1 entries; .* at least 2"):
-        own(tmp_path, OWN[OWN.index("  - scenario_id: gas") :])
+        edited(tmp_path, OWN[OWN.index("  - scenario_id: gas") :])
     with pytest.raises(InstrumentError, match=r"my\.yaml:7: dimensions: has no entry"):
-        own(tmp_path, OWN[OWN.index("dimensions:") : OWN.index("scenarios:")], "dimensions: []\n")
+        edited(tmp_path, OWN[OWN.index("dimensions:") : OWN.index("scenarios:")], "dimensions: []\n")
     more = "  - {dimension_id: b, label: {de: x, en: y}, role: desirability}\nscenarios:\n"
     with pytest.raises(InstrumentError, match=r"my\.yaml:9: .*already the role of another dimension"):
-        own(tmp_path, "scenarios:\n", more)
+        edited(tmp_path, "scenarios:\n", more)
 
 
 def test_the_plan_counts_blocks_or_items(tmp_path: Path) -> None:
@@ -112,4 +112,4 @@ def test_the_plan_counts_blocks_or_items(tmp_path: Path) -> None:
     assert block.calls["answer"] == (40, 120)  # 10 agents × 4 scenarios, 3 attempts
     assert item.calls["answer"] == (200, 600)  # × 5 questions
     assert block.rows == item.rows == (200, 200)
-    assert plan(own(tmp_path), "block").calls.keys() == {"answer"}  # nothing open, no themes
+    assert plan(edited(tmp_path), "block").calls.keys() == {"answer"}  # nothing open, no themes

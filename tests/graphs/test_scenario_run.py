@@ -46,7 +46,9 @@ def test_a_run_gives_matrices_polarity_and_themes_in_its_language(run: enquete.R
     assert run.status == "completed"
     assert len(stored_answers(run.folder)) == 8 * 4 * 5
     matrix = json.loads(read(run, "polarity_matrix.json"))
-    ranks = {one["scenario"]: one["mean_rank"] for one in matrix["ratings"] if one["dimension"] == "desirability"}
+    ranks = {
+        rating["scenario"]: rating["mean_rank"] for rating in matrix["ratings"] if rating["dimension"] == "desirability"
+    }
     assert max(ranks, key=ranks.__getitem__) == "erholung"
     assert min(ranks, key=ranks.__getitem__) == "kollaps"
     answers = {
@@ -55,12 +57,12 @@ def test_a_run_gives_matrices_polarity_and_themes_in_its_language(run: enquete.R
         for item, answer in line["answers"].items()
     }  # fmt: skip
     assert len(matrix["agents"]) == 8 * 4
-    for one in matrix["agents"]:
-        assert one["desirability"] == answers[one["participant"], f"{one['scenario']}/desirability"]["value"]
-    assert {one["scenario"] for one in matrix["themes"]} == set(SCENARIOS)
-    assert sum(one["n"] for one in matrix["themes"]) == len(matrix["voices"])
-    for one in matrix["voices"]:
-        assert one["text"] == answers[one["participant"], one["item"]]["text"]
+    for agent in matrix["agents"]:
+        assert agent["desirability"] == answers[agent["participant"], f"{agent['scenario']}/desirability"]["value"]
+    assert {theme["scenario"] for theme in matrix["themes"]} == set(SCENARIOS)
+    assert sum(theme["n"] for theme in matrix["themes"]) == len(matrix["voices"])
+    for agent in matrix["voices"]:
+        assert agent["text"] == answers[agent["participant"], agent["item"]]["text"]
     appendix = (run.path / "appendix.md").read_text("utf-8")
     assert all(words in appendix for words in WORDS["en"])
     assert "nan" not in (run.report + appendix).casefold().split()
@@ -85,7 +87,8 @@ def test_themes_are_coded_by_scenario_and_only_for_the_main_arm(run: enquete.Run
     themes = [key for key in call_keys(run.folder) if key[3] == "theme"]
     assert {key[2] for key in themes} == {"main"}
     assert {key[4] for key in themes} == {f"{scenario}/batch 1" for scenario in SCENARIOS}
-    assert {one["n_total"] for one in run.results["scenario"]["ratings"]} == {8}  # arm b never leaks into a finding
+    # arm b never leaks into a finding
+    assert {rating["n_total"] for rating in run.results["scenario"]["ratings"]} == {8}
 
 
 class _Context:
@@ -118,7 +121,7 @@ def close(context: _Context) -> str:
     return asyncio.run(ScenarioRating(INSTRUMENT, NoSettings(), "de").between(1, context))
 
 
-def said(text: str = "Ich würde auswandern.") -> list[Answer]:
+def open_answers(text: str = "Ich würde auswandern.") -> list[Answer]:
     return [Answer(f"{scenario}/open", "ok", text=text) for scenario in SCENARIOS]
 
 
@@ -127,12 +130,16 @@ def themes(context: _Context) -> Mapping[str, int]:
 
 
 def test_no_answer_and_no_other_arm_is_coded() -> None:
-    for answers in ([], [Answer("kollaps/open", "refused"), Answer("kollaps/impact", "ok", value=3)], said("…")[:1]):
+    for answers in (
+        [],
+        [Answer("kollaps/open", "refused"), Answer("kollaps/impact", "ok", value=3)],
+        open_answers("…")[:1],
+    ):
         context = _Context(answers)
         assert close(context) == "end"
         assert set(themes(context).values()) == {0}
     assert len(context.subjects) == 1  # "…" was shown to the coder, who found nothing in it
-    context = _Context(said())
+    context = _Context(open_answers())
     context.arm = Arm(id="b", role="b")
     assert close(context) == "end"
     assert context.values == {}
@@ -140,7 +147,7 @@ def test_no_answer_and_no_other_arm_is_coded() -> None:
 
 @pytest.mark.parametrize("ending", ["short", "failed"])
 def test_a_stopped_coding_keeps_what_is_done_and_goes_on_with_the_rest(ending: str) -> None:
-    context = _Context(said(), ending)
+    context = _Context(open_answers(), ending)
     assert close(context) == ending
     assert set(context.values) == {themes_of(scenario) for scenario in SCENARIOS if scenario != "kollaps"}
     context.ending, context.subjects = "done", []

@@ -73,19 +73,19 @@ def test_the_planted_order_of_the_scenarios_is_recovered() -> None:
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_words_fit_the_number_in_every_phrasing(language: Language) -> None:
-    said: dict[tuple[str, bool], set[str]] = {}
+    given: dict[tuple[str, bool], set[str]] = {}
     for who in (who for kind in KINDS.values() for who in people(kind, 12)):
         for scenario in SCENARIOS:
             answers = ask(who, scenario, 5, language)
             wish = answers["desirability"].value
             if wish != 4:
-                said.setdefault((scenario, wish > 4), set()).add(answers["open"].text)
-    for (scenario, wished), texts in said.items():
+                given.setdefault((scenario, wish > 4), set()).add(answers["open"].text)
+    for (scenario, wished), texts in given.items():
         right, wrong = (TRUTH.reactions[scenario].on(side)[language] for side in (wished, not wished))
         assert all(any(sentence in text for sentence in right) for text in texts)
         assert not any(sentence in text for text in texts for sentence in wrong)
-    assert len({text for texts in said.values() for text in texts}) > 100
-    assert not re.search(r"synthe|planted|seed|−?\d\.\d", " ".join(t for texts in said.values() for t in texts), re.I)
+    assert len({text for texts in given.values() for text in texts}) > 100
+    assert not re.search(r"synthe|planted|seed|−?\d\.\d", " ".join(t for texts in given.values() for t in texts), re.I)
 
 
 def test_an_item_gets_the_same_answer_alone_in_a_block_and_under_any_arm() -> None:
@@ -109,16 +109,16 @@ def test_an_unknown_scenario_type_and_dimension_get_a_stable_position_and_neutra
     values["scenarios"][0] |= {"scenario_id": "grid", "label": {"de": "Netz", "en": "Grid"}}
     values["dimensions"][0]["role"] = "desirability"
     values["dimensions"][0]["dimension_id"] = "wunsch"
-    own = ScenarioInstrument.model_validate(values)
+    instrument = ScenarioInstrument.model_validate(values)
     banker = Participant(id="a", name="B", stakeholder_type="Bankkaufmann", persona="Arbeitet in Kassel.")
-    first = {a.item: a for a in planted(own)(banker, Block(
+    first = {a.item: a for a in planted(instrument)(banker, Block(
         key=BlockKey("r", "main", "scenario", "T1", "", 0, 0, "a", "grid"), instruction="",
-        items=own.scenario_items("grid", "de")), "de", 1)}  # fmt: skip
+        items=instrument.scenario_items("grid", "de")), "de", 1)}  # fmt: skip
     text = first["grid/open"].text
     side = first["grid/wunsch"].value >= 4
     reactions, actions = (table["any"].on(side)["de"] for table in (GENERAL.reactions, GENERAL.actions))
     assert any(text.startswith(sentence.replace("{about}", "Netz")) for sentence in reactions)
     assert any(text.endswith(sentence) for sentence in actions)
-    centre = planted(own).centre("other:bank", "grid", "cost")
-    assert centre == planted(own).centre("other:bank", "grid", "cost")
+    centre = planted(instrument).centre("other:bank", "grid", "cost")
+    assert centre == planted(instrument).centre("other:bank", "grid", "cost")
     assert abs(centre) <= SHARED_RANGE + TYPE_RANGE

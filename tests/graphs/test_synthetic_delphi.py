@@ -36,7 +36,7 @@ INSTRUMENT = load_shipped(DelphiInstrument, "delphi")
 PLANTED = planted(INSTRUMENT)
 TRUTH = PLANTED.truth
 THEMES = tuple(TRUTH.themes)
-CLAIMS = {language: {key: one.claims[language] for key, one in TRUTH.themes.items()} for language in ("de", "en")}
+CLAIMS = {language: {key: theme.claims[language] for key, theme in TRUTH.themes.items()} for language in ("de", "en")}
 REASONS = pack_named(NEUTRAL).truth("delphi", DelphiTruth).reasons
 answer, voiced, recognise = PLANTED, PLANTED.voiced, TRUTH.recognised
 
@@ -57,8 +57,8 @@ def rating(theme, dimension="importance", k=5, reason=False, wording=None):
 
 
 def rate(item, seed, round_=2, quoted=(), people=None):
-    found = {p.id: answer(p, block(p, [item], round_, quoted), "de", seed)[0] for p in people or population()}
-    return found, pd.Series({name: a.value for name, a in found.items()})
+    answers = {p.id: answer(p, block(p, [item], round_, quoted), "de", seed)[0] for p in people or population()}
+    return answers, pd.Series({name: a.value for name, a in answers.items()})
 
 
 def feedback(item, values):
@@ -69,9 +69,9 @@ def feedback(item, values):
 def test_the_split_on_two_and_four_hides_from_the_iqr():
     for seed in SEEDS:
         _, values = rate(rating("label"), seed)
-        found = describe(values, 1, 5)
-        assert found.iqr == 2  # not above 2
-        assert found.agreement < 0.2
+        description = describe(values, 1, 5)
+        assert description.iqr == 2  # not above 2
+        assert description.agreement < 0.2
         assert values.isin([2, 4]).mean() > 0.5
 
 
@@ -81,11 +81,11 @@ def test_consensual_themes_converge_and_polarised_ones_hold_out(theme):
     for seed in SEEDS:
         _, first = rate(item, seed)
         revised, second = rate(item.model_copy(update={"reason": True}), seed, 3, feedback(item, first))
-        found = converge(first, second)
-        off_median, toward = off_median + found.n_off_median, toward + found.n_toward
-        assert found.n_away == 0
+        convergence = converge(first, second)
+        off_median, toward = off_median + convergence.n_off_median, toward + convergence.n_toward
+        assert convergence.n_away == 0
         assert all(a.text for a in revised.values())
-        assert TRUTH.themes[theme].polarised or found.iqr_second <= found.iqr_first
+        assert TRUTH.themes[theme].polarised or convergence.iqr_second <= convergence.iqr_first
     if TRUTH.themes[theme].polarised:
         assert toward < 2 * MOVERS_POLARISED * off_median
     else:
@@ -118,15 +118,15 @@ def wrong_verdicts(seeds):
     """Verdicts of the last round against the plant: (false alarms on consensual themes, polarised themes missed)."""
     alarms, missed = [], []
     for seed in seeds:
-        found = findings(seed)
-        last = {one["theme"]: one for one in rows(found, "ratings", round=3)}
-        disputed = {one["theme"] for one in rows(found, "dissent", label="disagreement")}
+        analysis = findings(seed)
+        last = {row["theme"]: row for row in rows(analysis, "ratings", round=3)}
+        disputed = {row["theme"] for row in rows(analysis, "dissent", label="disagreement")}
         for theme in THEMES:
-            one = last[theme]
+            entry = last[theme]
             if TRUTH.themes[theme].polarised:
-                missed.append(theme not in disputed or not one["polarised"] or one["label"] != "disagreement")
+                missed.append(theme not in disputed or not entry["polarised"] or entry["label"] != "disagreement")
             else:
-                alarms.append(theme in disputed or bool(one["polarised"]) or not one["agreed"])
+                alarms.append(theme in disputed or bool(entry["polarised"]) or not entry["agreed"])
     return alarms, missed
 
 
@@ -147,27 +147,27 @@ def test_findings_flag_the_polarised_themes_over_two_hundred_seeds():
 
 def test_the_dissent_map_names_the_planted_camps_in_their_words():
     people = {who.id: who for who in population()}
-    found = findings(0)
-    for dispute in rows(found, "dissent", label="disagreement"):
-        sides = [rows(found, "standing", theme=dispute["theme"], side=side) for side in ("above", "below")]
-        high, low = ([in_camp(one["theme"], people[one["participant"]]) for one in side] for side in sides)
+    analysis = findings(0)
+    for dispute in rows(analysis, "dissent", label="disagreement"):
+        sides = [rows(analysis, "standing", theme=dispute["theme"], side=side) for side in ("above", "below")]
+        high, low = ([in_camp(row["theme"], people[row["participant"]]) for row in side] for side in sides)
         if dispute["kind"] != "camps":  # opinions are spread: nobody stands against a middle that there is not
             assert sides == [[], []]
             continue
         assert min(len(high), len(low)) >= len(people) / 4
         assert sum(high) >= 0.9 * len(high)
         assert sum(low) <= 0.1 * len(low)
-        assert all(one["reason"] for side in sides for one in side if one["place"] <= 20)
+        assert all(row["reason"] for side in sides for row in side if row["place"] <= 20)
 
 
 def test_camps_leave_few_hold_outs():
     """The defect: nearly everybody "held out" because both camps did. Measured over 9 seeds of 50 agents: 0 to 20."""
     for seed in range(2):
-        found = findings(seed)
-        held = {one["theme"] for one in rows(found, "dissent", kind="hold_outs")}
-        out = {one["participant"] for one in rows(found, "standing") if one["theme"] in held}
+        analysis = findings(seed)
+        held = {row["theme"] for row in rows(analysis, "dissent", kind="hold_outs")}
+        out = {row["participant"] for row in rows(analysis, "standing") if row["theme"] in held}
         assert len(out) < len(population()) / 4
-        assert not any(one["n_holding_out"] for one in rows(found, "dissent", kind="camps"))
+        assert not any(row["n_holding_out"] for row in rows(analysis, "dissent", kind="camps"))
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -216,14 +216,14 @@ def test_round_one_voices_the_planted_themes(language):
     themes = set()
     for p in population(36):
         for question in ("drivers", "risks", "measures", "responsibility"):
-            (found,) = answer(p, block(p, [Item(id=question, kind="text", wording="?")], 1), language, 0)
+            (reply,) = answer(p, block(p, [Item(id=question, kind="text", wording="?")], 1), language, 0)
             keys = voiced(p, question, 0)
             themes.update(keys)
             assert 1 <= len(keys) <= 3
             for key in keys:
-                assert any(claim[1:] in found.text for claim in CLAIMS[language][key])
-            assert found.text[0].isupper()
-            assert found.value is None
+                assert any(claim[1:] in reply.text for claim in CLAIMS[language][key])
+            assert reply.text[0].isupper()
+            assert reply.value is None
     assert themes == set(THEMES)
 
 
@@ -238,5 +238,5 @@ def test_same_answer_alone_in_a_block_and_in_any_order():
     items.append(Item(id="drivers", kind="text", wording="?"))
     quoted = tuple(line for key in LABELS for line in feedback(rating(key), [2, 3, 3]))
     together = {a.item: a for a in answer(who, block(who, items, 3, quoted), "de", 9)}
-    for one in random.Random(1).sample(items, len(items)):
-        assert answer(who, block(who, [one], 3, quoted), "de", 9) == (together[one.id],)
+    for item in random.Random(1).sample(items, len(items)):
+        assert answer(who, block(who, [item], 3, quoted), "de", 9) == (together[item.id],)

@@ -37,7 +37,7 @@ def blocks(who: Participant, language: Language = "de") -> list[Block]:
 def vectors(agents: int, seed: int) -> tuple[list[Matrix], list[str]]:
     people = population(agents)
     given = [[PLANTED(who, block, "de", seed) for block in blocks(who)] for who in people]
-    parts = [np.array([[a.value for a in one[part]] for one in given], dtype=float) for part in (0, 1)]
+    parts = [np.array([[a.value for a in person[part]] for person in given], dtype=float) for part in (0, 1)]
     return parts, [PLANTED.archetype_of(who) for who in people]
 
 
@@ -61,9 +61,9 @@ def test_every_agent_gives_a_legal_sort_of_its_own() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_the_planted_types_are_recovered(seed: int) -> None:
     parts, truth = vectors(50, seed)
-    found = choose(parts, 0)
-    assert found.k == 4
-    assert adjusted_rand_score(truth, clusters(weighted(parts)[0], found.k, 0)) >= 0.9
+    choice = choose(parts, 0)
+    assert choice.k == 4
+    assert adjusted_rand_score(truth, clusters(weighted(parts)[0], choice.k, 0)) >= 0.9
 
 
 def test_answers_do_not_depend_on_language_order_or_company() -> None:

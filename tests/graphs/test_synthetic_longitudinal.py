@@ -60,20 +60,20 @@ def test_same_answer_alone_in_a_block_and_in_any_order():
     together = {a.item: a for a in MADE(who, block(who, everything, "T1"), "en", 5)}
     shuffled = random.Random(0).sample(everything, len(everything))
     assert {a.item: a for a in MADE(who, block(who, shuffled, "T1"), "en", 5)} == together
-    for one in everything:
-        assert MADE(who, block(who, [one], "T1", part=one.id), "en", 5) == (together[one.id],)
+    for question in everything:
+        assert MADE(who, block(who, [question], "T1", part=question.id), "en", 5) == (together[question.id],)
 
 
 def test_planted_drift_is_found_and_no_other():
     before, after = wave("T0", 1, population()), wave("T1", 1, population(digest="I wrote a post."))
-    for found in paired_by_item(before, after):
-        family, is_reversed, _ = KEYS[found.item]
+    for pair in paired_by_item(before, after):
+        family, is_reversed, _ = KEYS[pair.item]
         if family in DRIFTING:
             direction = np.sign(SHIPPED.change("small_scale", family)) * (-1 if is_reversed else 1)
-            assert found.p_holm < 0.05
-            assert np.sign(found.test.mean_change) == direction
+            assert pair.p_holm < 0.05
+            assert np.sign(pair.test.mean_change) == direction
         else:
-            assert found.p_holm > 0.05
+            assert pair.p_holm > 0.05
 
 
 def test_false_positives_stay_at_the_level():
@@ -81,7 +81,7 @@ def test_false_positives_stay_at_the_level():
     ps = []
     for seed in range(30):
         waves = wave("T0", seed, population(27), items), wave("T1", seed, population(27, "posts"), items)
-        ps += [found.test.p for found in paired_by_item(*waves)]
+        ps += [pair.test.p for pair in paired_by_item(*waves)]
     assert np.mean([p is not None and p < 0.05 for p in ps]) <= 0.09  # 180 tests at .05: 9% is three standard errors
 
 
@@ -110,7 +110,7 @@ def test_type_means_follow_the_planted_positions():
 def test_reverse_keyed_items_turn_the_position_round():
     seed, people = 3, population()
     values = wave("T0", seed, people)
-    turned = replace(MADE, items={k: Keyed(one.family, not one.is_reversed) for k, one in KEYS.items()})
+    turned = replace(MADE, items={k: Keyed(keyed.family, not keyed.is_reversed) for k, keyed in KEYS.items()})
     for p in people:
         other = {a.item: a.value for a in turned(p, block(p), "de", seed)}
         assert all(other[i] == 6 - values.loc[p.id, i] for i in KEYS)
@@ -118,18 +118,18 @@ def test_reverse_keyed_items_turn_the_position_round():
 
 def rows(phase, seed, people, arm=("main", "main"), asking=None):
     """What the response table holds of one wave: the shipped instrument's closed items, answered as planted."""
-    closed = [one for one in INSTRUMENT.block_items("de") if one.kind == "scale"]
-    found = []
+    closed = [question for question in INSTRUMENT.block_items("de") if question.kind == "scale"]
+    records = []
     for who in people:
         for told in replace(SHIPPED, asking=asking)(who, block(who, closed, phase), "de", seed):
             turned = 6 - told.value if SHIPPED.items[told.item].is_reversed else told.value
-            found.append(
+            records.append(
                 {"arm": arm[0], "arm_role": arm[1], "phase": phase, "round": 0, "run_id": "r", "participant": who.id,
                  "agent_name": who.name, "stakeholder_type": who.stakeholder_type, "item_id": told.item,
                  "status": "ok", "value": told.value, "value_rekeyed": turned, "confidence": told.confidence,
                  "text": "", "memory_available": bool(who.digest), "baseline": ""}
             )  # fmt: skip
-    return found
+    return records
 
 
 def findings(seed, n=54):
@@ -142,15 +142,17 @@ def false_and_missed(seeds):
     """Share of runs in which a stable item or family has a significant drift, and of planted families not found."""
     wrong, missed = [], []
     for seed in seeds:
-        found = findings(seed)
-        families = {one["family"]: one for one in rows_of(found, "family_changes")}
-        stable = [one["outcome"] for one in rows_of(found, "changes") if SHIPPED.items[one["item"]].family in STABLE]
+        analysis = findings(seed)
+        families = {row["family"]: row for row in rows_of(analysis, "family_changes")}
+        stable = [row["outcome"] for row in rows_of(analysis, "changes") if SHIPPED.items[row["item"]].family in STABLE]
         significant = {name: change["p_holm"] < 0.05 for name, change in families.items()}
         wrong.append("risen" in stable or "fallen" in stable)
         wrong.append(any(significant[family] for family in STABLE))
         for family in DRIFTING:
-            sign, own = np.sign(SHIPPED.change("small_scale", family)), families[family]
-            missed.append(not (significant[family] and sign * own["low"] > 0 and sign * own["high"] > 0))
+            sign, family_change = np.sign(SHIPPED.change("small_scale", family)), families[family]
+            missed.append(
+                not (significant[family] and sign * family_change["low"] > 0 and sign * family_change["high"] > 0)
+            )
     return np.mean(wrong), np.mean(missed)
 
 
@@ -202,9 +204,9 @@ def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_i
     stable, drifting = [], []
     for seed in range(runs):
         table = repeated(seed, placebo=False).assign(stakeholder_type="")  # groups are not compared
-        found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
-        for one in rows_of(found, "reliable", scores="family"):
-            (stable if one["family"] in STABLE else drifting).append(one["share_beyond"])
+        analysis = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
+        for row in rows_of(analysis, "reliable", scores="family"):
+            (stable if row["family"] in STABLE else drifting).append(row["share_beyond"])
     # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125, of 4 .035
     assert 0.02 <= np.mean(stable) <= (0.08 if runs == 16 else 0.11)
     assert np.mean(drifting) > 0.2
@@ -212,24 +214,25 @@ def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_i
 
 def test_the_reliable_change_of_the_placebo_stands_beside_the_main_arms():
     table = repeated(3).assign(stakeholder_type="")  # groups are not compared
-    found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
+    analysis = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
     # a neutral digest brings no experience effect, and takes away the planted drift and nothing else
-    beyond = {SHIPPED.items[one["item"]].family for one in rows_of(found, "placebo") if (one["p"] or 1) < 0.05}
+    beyond = {SHIPPED.items[row["item"]].family for row in rows_of(analysis, "placebo") if (row["p"] or 1) < 0.05}
     assert beyond == set(DRIFTING)
-    families = {one["family"]: one for one in rows_of(found, "reliable", scores="family")}
+    families = {row["family"]: row for row in rows_of(analysis, "reliable", scores="family")}
     for family in DRIFTING:
-        own = families[family]
-        assert own["difference"] == pytest.approx(own["share_beyond"] - own["share_placebo"])  # it asked everybody
-        assert own["difference_low"] > 0
+        reliable = families[family]
+        # it asked everybody
+        assert reliable["difference"] == pytest.approx(reliable["share_beyond"] - reliable["share_placebo"])
+        assert reliable["difference_low"] > 0
     for family in STABLE:
         assert families[family]["difference"] == 0  # same truth, same occasion
-    one = families["stock"]
-    assert 0 <= one["r_low"] < one["r"] < one["r_high"] < 1
-    assert 0 < one["chance_low"] < 0.05 < one["chance_high"]
-    text = results(PRESENTATION, found).at("appendix")
+    stock = families["stock"]
+    assert 0 <= stock["r_low"] < stock["r"] < stock["r_high"] < 1
+    assert 0 < stock["chance_low"] < 0.05 < stock["chance_high"]
+    text = results(PRESENTATION, analysis).at("appendix")
     assert "5% of the agents lie beyond it on average all the same" in text
     assert "±2.09 (Student's t" in text  # t tables: .975 at 19 degrees of freedom 2.093
-    assert f"| {one['r']:.2f} | [{one['r_low']:.2f}; {one['r_high']:.2f}] | 20 |" in text
+    assert f"| {stock['r']:.2f} | [{stock['r_low']:.2f}; {stock['r_high']:.2f}] | 20 |" in text
 
 
 def test_without_a_digest_no_shift_and_noise_moves_both_ways():
@@ -251,9 +254,9 @@ def test_without_a_digest_no_shift_and_noise_moves_both_ways():
 @given(st.integers(2, 11), st.integers(0, 10**6), st.sampled_from(["T0", "T1"]))
 def test_any_scale_stays_in_range(k, seed, phase):
     who = Participant(id="a", name="a", stakeholder_type="Bank", persona="b", digest="c")
-    (found,) = MADE(who, block(who, [item("x", k, confidence=True)], phase), "de", seed)
-    assert found.value in range(1, k + 1)
-    assert 0 <= found.confidence <= 1
+    (answer,) = MADE(who, block(who, [item("x", k, confidence=True)], phase), "de", seed)
+    assert answer.value in range(1, k + 1)
+    assert 0 <= answer.confidence <= 1
 
 
 def test_own_instruments_with_other_kinds_of_items():

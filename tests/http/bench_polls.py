@@ -63,9 +63,9 @@ def enquete_serve(root: Path, model_url: str | None, concurrency: int = CONCURRE
     assert process.stderr is not None
     try:
         line = process.stderr.readline()
-        found = re.search(r"on (http://\S+)", line)
-        assert found, line
-        yield found[1]
+        match = re.search(r"on (http://\S+)", line)
+        assert match, line
+        yield match[1]
     finally:
         process.terminate()
         process.wait(60)
@@ -163,5 +163,5 @@ if __name__ == "__main__":
     parser.add_argument(
         "--synthetic", action="store_true", help="no model, no waiting: the worst case for a shared process"
     )
-    said = parser.parse_args()
-    print(json.dumps(ratio(said.agents, said.rounds, latency_s=None if said.synthetic else LATENCY_S), indent=1))
+    args = parser.parse_args()
+    print(json.dumps(ratio(args.agents, args.rounds, latency_s=None if args.synthetic else LATENCY_S), indent=1))

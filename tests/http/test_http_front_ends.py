@@ -61,14 +61,14 @@ def test_an_estimate_begins_no_run_and_a_run_is_followed_to_its_end(two: dict[st
 
 def test_what_there_is_is_listed(two: dict[str, Any], shared: httpx.Client) -> None:
     listed = shared.get("/api/simulations").json()["data"]["simulations"]
-    own = next(one for one in listed if one["sim_id"] == "two")
-    assert (own["agents"], own["completed"], [run["run_id"] for run in own["runs"]]) == (
+    summary = next(entry for entry in listed if entry["sim_id"] == "two")
+    assert (summary["agents"], summary["completed"], [run["run_id"] for run in summary["runs"]]) == (
         2, True, [two["second"], two["first"]],
     )  # fmt: skip
     runs = shared.get(f"{API}/two/runs").json()["data"]["runs"]
     assert [run["methods"] for run in runs] == [["poll"], ["scenario"]]
     asked = shared.get("/api/instruments", params={"language": "de"}).json()["data"]["instruments"]
-    assert {one["methodology"] for one in asked} >= {"scenario", "delphi"}
+    assert {entry["methodology"] for entry in asked} >= {"scenario", "delphi"}
 
 
 def test_results_are_those_of_the_run_that_counts_for_a_methodology(two: dict[str, Any], shared: httpx.Client) -> None:

@@ -105,9 +105,9 @@ def test_what_looks_like_a_file_is_refused_wherever_it_stands(value: str) -> Non
     if isinstance(value, str):
         with pytest.raises(ValidationError, match=r"instruments\.delphi"):
             PostBody(instruments={"delphi": value})  # type: ignore[call-arg]
-    for said in ({"model": "local:/etc/passwd"}, {"replicate_models": ["a", " local:x.gguf"]}):
+    for settings in ({"model": "local:/etc/passwd"}, {"replicate_models": ["a", " local:x.gguf"]}):
         with pytest.raises(ValueError, match="name no file"):
-            PostBody(**said)
+            PostBody(**settings)
     assert PostBody(model="local")  # type: ignore[call-arg]
     assert PostBody(settings={"any": {"questions_model": "meta-llama/Llama-3.1-8B", "turns": 3}})  # type: ignore[call-arg]
 
@@ -179,14 +179,14 @@ def test_work_that_hangs_is_given_up_and_no_more_is_begun_than_can_hang(monkeypa
     release = threading.Event()
 
     async def ask() -> list[str]:
-        said = []
+        answers = []
         for _ in range(3):
             with pytest.raises(NotInTime) as told:
                 await run_in_thread(lambda: release.wait(30), within_s=0.05)
-            said.append(str(told.value))
+            answers.append(str(told.value))
         release.set()
         await asyncio.sleep(0.1)
-        return [*said, await run_in_thread(lambda: "again")]
+        return [*answers, await run_in_thread(lambda: "again")]
 
     assert asyncio.run(ask()) == [*["files did not answer within 0.05 s"] * 2, asked_too_much(2), "again"]
 

@@ -55,9 +55,9 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
     record = json.loads((folder / "interviews" / "runs" / after["run_id"] / "instruments_used.json").read_text("utf-8"))
     assert record["baseline_run_id"] == before["run_id"]
 
-    found = shared.get(f"{API}/whole/results/poll").json()["data"]
-    assert found["run_id"] == after["run_id"]
-    assert found["result"]
+    data = shared.get(f"{API}/whole/results/poll").json()["data"]
+    assert data["run_id"] == after["run_id"]
+    assert data["result"]
     report = shared.get(f"{API}/whole/results/synthesis").json()["data"]
     assert report["report_markdown"].startswith("#")
     table = shared.get(f"{API}/whole/export.csv")
@@ -70,7 +70,9 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
     assert (packed.headers["content-type"], packed.headers["x-run-id"]) == ("application/zip", after["run_id"])
     with zipfile.ZipFile(io.BytesIO(packed.content)) as files:
         book = json.loads(files.read("csv/datapackage.json"))
-        assert {f"csv/{one['path']}" for one in book["resources"]} | {"csv/datapackage.json"} == set(files.namelist())
+        assert {f"csv/{resource['path']}" for resource in book["resources"]} | {"csv/datapackage.json"} == set(
+            files.namelist()
+        )
         assert files.read("csv/poll/wide_T1.csv").startswith(b"\xef\xbb\xbf")
         assert "csv/all_responses.csv" not in files.namelist()
     workbook = openpyxl.load_workbook(io.BytesIO(shared.get(f"{API}/whole/export/xlsx?layout=long").content))
@@ -86,15 +88,15 @@ def test_instruments_of_the_servers_folder_are_asked_by_name(shared: httpx.Clien
     ward, own_folder = DATA / "sim_5ad1e6c0b742", shared_root / "instruments"
     shutil.copytree(ward, shared_root / "simulations" / ward.name)
     drafts = shared.post(f"{API}/{ward.name}/draft").json()["data"]
-    names = {one["methodology"]: one["name"] for one in drafts["files"]}
+    names = {file["methodology"]: file["name"] for file in drafts["files"]}
     assert names["roundtable"] == f"drafts-{ward.name}/roundtable"
-    assert all(one["text"] == (own_folder / f"{one['name']}.yaml").read_text("utf-8") for one in drafts["files"])
+    assert all(file["text"] == (own_folder / f"{file['name']}.yaml").read_text("utf-8") for file in drafts["files"])
     again = shared.post(f"{API}/{ward.name}/draft")
     assert (again.status_code, str(shared_root) in again.text) == (400, False)
     for wrong in ("../x", "a/b", "/etc"):
         assert shared.post(f"{API}/{ward.name}/draft", json={"into": wrong}).status_code == 422
-    own = {"into": "own", "topic": "the ward", "themes": ["Dienstplan = the roster", "Pausen = breaks"]}
-    assert shared.post(f"{API}/{ward.name}/draft", json=own).json()["data"]["themes"] == ["Dienstplan", "Pausen"]
+    request = {"into": "own", "topic": "the ward", "themes": ["Dienstplan = the roster", "Pausen = breaks"]}
+    assert shared.post(f"{API}/{ward.name}/draft", json=request).json()["data"]["themes"] == ["Dienstplan", "Pausen"]
     body = {
         "methods": ["roundtable", "discovery"], "instruments": {"roundtable": names["roundtable"]}, "budget_tokens": 1,
         "settings": {"discovery": {"ds": f"{drafts['folder']}/schema"}}, "language": "de", "fit": "checked",
@@ -226,9 +228,9 @@ def test_operations_count_among_the_runs_and_an_equal_one_is_joined(tmp_path: Pa
         refused = conducted("bea")
         assert (refused.status_code, refused.json()["details"]["type"]) == (429, "TooManyRuns")
         assert int(refused.headers["retry-after"]) > 0
-        found = [one.result().json()["data"] for one in (first, equal)]
-    assert found[0] == found[1]
-    assert (found[0]["status"], found[0]["respondent"], found[0]["warning"]) == ("completed", "llm", None)
+        answers = [response.result().json()["data"] for response in (first, equal)]
+    assert answers[0] == answers[1]
+    assert (answers[0]["status"], answers[0]["respondent"], answers[0]["warning"]) == ("completed", "llm", None)
     assert len(slow_model.requests) == len(call_keys(run_folder(tmp_path / "projects" / "p" / "ann")))
     assert not (tmp_path / "projects" / "p" / "bea" / "runs").exists()
 

@@ -78,17 +78,19 @@ class Pages:
 
     def bars_of_items(self) -> dict[str, float]:
         return {
-            item: one["mean_delta"] or 0 for item, one in (self.aggregate("longitudinal")["per_item"] or {}).items()
+            item: row["mean_delta"] or 0 for item, row in (self.aggregate("longitudinal")["per_item"] or {}).items()
         }
 
     def dots_of_agents(self) -> dict[Any, Any]:
         clusters = self.aggregate("diversity")["clusters"] or []
-        return {agent: one["cluster_id"] for one in clusters for agent in one["agent_ids"] or []}
+        return {agent: cluster["cluster_id"] for cluster in clusters for agent in cluster["agent_ids"] or []}
 
     def bars_of_themes(self) -> list[tuple[str, str, float]]:
         """Each as high as its share of the first round."""
-        found = self.aggregate("delphi")
-        return [(one["theme_id"], one["label"], found["n_r3"] / (found["n_r1"] or 1)) for one in found["themes"] or []]
+        data = self.aggregate("delphi")
+        return [
+            (theme["theme_id"], theme["label"], data["n_r3"] / (data["n_r1"] or 1)) for theme in data["themes"] or []
+        ]
 
     def places_of_scenarios(self) -> dict[str, tuple[float, float, int]]:
         places = (self.aggregate("scenario")["polarity"] or {}).items()
@@ -219,24 +221,24 @@ def test_polling_ends_with_a_run_that_failed_and_with_one_that_was_paused(
 def test_archetypes_are_clusters_and_findings_of_another_kind_have_an_empty_aggregate() -> None:
     # A person's seat has no number there.
     agent_ids = {"agent:a": 3, "agent:b": 0, "person:Bob": None}
-    found: dict = {
+    data: dict = {
         "items": [{"item": "s1", "label": "rest"}, {"item": "s2", "label": "trade"}],
         "types": [{"type": "A", "members": ["agent:a", "agent:b"], "pro": "s1", "con": "s2"},
                   {"type": "B", "members": ["person:Bob"], "pro": None, "con": "s1"}],
         "structure": [{"what": "types", "found": 2, "outcome": "types"}],
         "left_out": [{"participant": "agent:b", "reason": "off_grid"}],
     }  # fmt: skip
-    clusters = aggregate_of(found, agent_ids).clusters
-    assert [(one.cluster_id, one.label, one.n, one.agent_ids) for one in clusters] == [
+    clusters = aggregate_of(data, agent_ids).clusters
+    assert [(cluster.cluster_id, cluster.label, cluster.n, cluster.agent_ids) for cluster in clusters] == [
         (0, "+ rest / − trade", 2, [3, 0]),
         (1, "− rest", 1, ["person:Bob"]),
     ]
-    alone = aggregate_of({**found, "types": []}, agent_ids).clusters
-    assert [(one.label, one.n, one.agent_ids) for one in alone] == [("", 2, [3, "person:Bob"])]
+    alone = aggregate_of({**data, "types": []}, agent_ids).clusters
+    assert [(cluster.label, cluster.n, cluster.agent_ids) for cluster in alone] == [("", 2, [3, "person:Bob"])]
     # Of a methodology that means something else by these names, say.
-    found = {
+    data = {
         "themes": [{"title": "x"}], "kind": "poll", "changes": [{"change": 1}], "archetypes": 2, "poll": {"items": [1]},
         "types": 2, "polarity": "high", "structure": [],
     }  # fmt: skip
     empty = {"per_item": {}, "clusters": [], "themes": [], "n_r1": 0, "n_r2": 0, "n_r3": 0, "polarity": {}}
-    assert json.loads(aggregate_of(found, {}).model_dump_json()) == empty
+    assert json.loads(aggregate_of(data, {}).model_dump_json()) == empty

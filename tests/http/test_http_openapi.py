@@ -121,7 +121,7 @@ def test_null_is_what_was_not_said_wherever_the_document_allows_it(body: type[Ba
     schema = body.model_json_schema()
     needed = {"methodology": "poll", "resume_token": "run_1"}
     given = {name: needed[name] for name in schema.get("required", ())}
-    nullable = [name for name, one in schema["properties"].items() if {"type": "null"} in one.get("anyOf", ())]
+    nullable = [name for name, field in schema["properties"].items() if {"type": "null"} in field.get("anyOf", ())]
     assert nullable
     for name in nullable:
         assert body.model_validate({**given, name: None}).request() == given, name
@@ -139,7 +139,7 @@ def test_no_answer_is_a_server_error_and_all_are_described(
     if phase == COVERING[0]:  # hundreds of studies are begun: what each would ask is no matter here
         monkeypatch.setenv("ENQUETE_MAX_TOKENS_PER_RUN", "100")
     run = server.get("/api/interview/over/runs").json()["data"]["runs"][0]["run_id"]
-    said = subprocess.run(
+    done = subprocess.run(
         [
             PROGRAM, "run", str(server.base_url.join("/openapi.json")), "--checks", CHECKS, "--phases", phase,
             "--max-examples", str(EXAMPLES), "--mode", mode, "--include-path-regex", paths, "--seed", "0",
@@ -149,5 +149,5 @@ def test_no_answer_is_a_server_error_and_all_are_described(
         cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS), "FUZZED_RUN": run}, capture_output=True,
         text=True, timeout=SECONDS,
     )  # fmt: skip
-    assert re.search(r"[1-9]\d* generated", said.stdout)
-    assert said.returncode == 0, said.stdout[-6000:] + said.stderr[-2000:]
+    assert re.search(r"[1-9]\d* generated", done.stdout)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

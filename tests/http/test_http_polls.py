@@ -98,11 +98,11 @@ def test_what_was_read_within_the_second_is_ready() -> None:
 
 
 def test_an_error_is_told_and_not_kept() -> None:
-    found = [RunNotFound("none yet")]
+    errors = [RunNotFound("none yet")]
 
     def read() -> str:
-        if found:
-            raise found.pop()
+        if errors:
+            raise errors.pop()
         return "there"
 
     async def ask() -> str:

@@ -63,8 +63,8 @@ def test_pages_of_other_origins_may_not_call(shared: httpx.Client, shared_root: 
 
 
 def test_its_own_page_may_call(shared: httpx.Client) -> None:
-    own = str(shared.base_url).rstrip("/")
-    assert shared.get(f"{API}/any/status", headers={"Origin": own}).status_code == 404
+    origin = str(shared.base_url).rstrip("/")
+    assert shared.get(f"{API}/any/status", headers={"Origin": origin}).status_code == 404
     page = shared.get("/docs")
     assert page.status_code == 200
     assert "<script" not in page.text
@@ -87,13 +87,13 @@ def test_a_named_origin_is_told_that_it_may(guarded: httpx.Client) -> None:
     asked = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
     told = guarded.options(f"{API}/x/pre", headers=asked).headers["access-control-allow-origin"]
     assert told == "https://app.example"
-    found = guarded.get(f"{API}/x/status", headers={"Origin": "https://app.example", **ALLOWED})
-    assert (found.status_code, "X-Run-Id" in found.headers["access-control-expose-headers"]) == (404, True)
+    response = guarded.get(f"{API}/x/status", headers={"Origin": "https://app.example", **ALLOWED})
+    assert (response.status_code, "X-Run-Id" in response.headers["access-control-expose-headers"]) == (404, True)
 
 
 def test_no_path_without_the_token(guarded: httpx.Client) -> None:
     wrong = ("Bearer", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"Basic {TOKEN}", f"Bearer {TOKEN.upper()}")
-    for headers in ({}, *({"Authorization": said} for said in wrong)):
+    for headers in ({}, *({"Authorization": header} for header in wrong)):
         for path in ("/docs", "/openapi.json", f"{API}/x/status", f"{API}/x/status?token={TOKEN}"):
             answer = guarded.get(path, headers=headers)
             assert answer.status_code == 401, headers

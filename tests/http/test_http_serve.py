@@ -24,9 +24,9 @@ KEY = "sk-the-key-of-a-model-server"
 def test_it_serves_until_sigterm_pauses_what_goes_on_and_tells_no_secret(tmp_path: Path) -> None:
     simulation(tmp_path, "served", agents=20)
     process = Forked(["serve", "--root", tmp_path, "--port", 0], ENQUETE_TOKEN=SECRET, LLM_API_KEY=KEY)
-    said = process.stderr.readline()
-    url = re.search(r"on (http://\S+)", said)
-    assert url, said
+    line = process.stderr.readline()
+    url = re.search(r"on (http://\S+)", line)
+    assert url, line
     with httpx.Client(base_url=url[1], headers={"Authorization": f"Bearer {SECRET}"}, timeout=60) as client:
         task = client.post("/api/interview/served/pre", json={"respondent": "synthetic"}).json()["data"]["task_id"]
         assert client.get("/api/interview/served/status").json()["data"]["task_id"] == task
@@ -35,7 +35,7 @@ def test_it_serves_until_sigterm_pauses_what_goes_on_and_tells_no_secret(tmp_pat
         code, out, err = process.ended()
     assert code == 0
     assert re.search(r"run_\S+ of served: (paused|completed)", err)
-    for text in (said, out, err, *answers, *(file.read_text("utf-8", "ignore") for file in tmp_path.rglob("*.json"))):
+    for text in (line, out, err, *answers, *(file.read_text("utf-8", "ignore") for file in tmp_path.rglob("*.json"))):
         assert SECRET not in text
         assert KEY not in text
 
@@ -43,7 +43,7 @@ def test_it_serves_until_sigterm_pauses_what_goes_on_and_tells_no_secret(tmp_pat
 def test_wrong_options_are_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        for words, said in (
+        for words, message in (
             (("--host", "0.0.0.0"), "--host 0.0.0.0: other machines could reach the server, so it needs a token"),
             (("--host", "0.0.0.0", "--token-file", "missing"), "--token-file missing: cannot be read"),
             (("--watch", "elsewhere"), "--watch elsewhere: --root names another folder"),
@@ -51,7 +51,7 @@ def test_wrong_options_are_refused_in_one_line(tmp_path: Path, capsys: pytest.Ca
             (("--allow-origin", "app.example"), "SCHEME://HOST[:PORT] is expected"),
         ):
             assert cli.run(["serve", "--root", str(tmp_path), *words]) == 2
-            assert said in capsys.readouterr().err.splitlines()[-1]
+            assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_it_does_not_wait_for_a_model_server_that_is_away_once_it_stops(

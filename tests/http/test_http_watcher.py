@@ -52,9 +52,9 @@ def test_t0_when_ready_and_the_rest_when_completed_each_once(tmp_path: Path) -> 
         set_status(folder, "completed")
         until(ended(folder, 2))
         time.sleep(10 * EVERY_S)
-    found = statuses(tmp_path, "living")
-    assert [status for status, _ in found] == ["completed", "completed"]
-    assert set(found[1][1]) > {"longitudinal"}
+    seen = statuses(tmp_path, "living")
+    assert [status for status, _ in seen] == ["completed", "completed"]
+    assert set(seen[1][1]) > {"longitudinal"}
     assert not (old / "interviews").exists()
     assert not (abandoned / "interviews").exists()
 

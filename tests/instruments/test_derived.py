@@ -78,11 +78,11 @@ def test_tables_of_items_numbers_and_statements(tmp_path: Path) -> None:
     assert "column “note” is not read" in notes
     (tmp_path / "poll.csv").write_text("id,text,min,max\nage,How old?,0,120\nshare,Which share?,-0.5,\n", "utf-8")
     poll, _ = load_own(QuestionsInstrument, tmp_path / "poll.csv")
-    assert [(one.kind, one.minimum, one.maximum) for one in poll.questions] == [
+    assert [(question.kind, question.minimum, question.maximum) for question in poll.questions] == [
         ("number", 0, 120), ("number", -0.5, None)]  # fmt: skip
     sort, notes = told(DiversityInstrument, FILES / "statements.csv")
     assert sort.language_default == "de"
-    assert [one.statement_id for one in sort.statements] == [f"statement_{n}" for n in range(1, 6)]
+    assert [statement.statement_id for statement in sort.statements] == [f"statement_{n}" for n in range(1, 6)]
     assert sort.likert_axes == ()
     assert notes[0] == "no header: every line is read as one item"
 
@@ -115,7 +115,7 @@ def test_a_table_names_its_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     Path("my.csv").write_text(text, "utf-8")
     with pytest.raises(InstrumentError) as caught:
         load_own(LongitudinalInstrument, Path("my.csv"))
-    assert any(one.startswith(problem) for one in caught.value.problems), caught.value.problems
+    assert any(message.startswith(problem) for message in caught.value.problems), caught.value.problems
 
 
 def test_a_table_is_no_whole_instrument_of_an_interview() -> None:
@@ -154,14 +154,13 @@ def test_a_server_takes_files_of_its_own_folder_by_name_alone() -> None:
 
 
 def test_a_servers_files_are_listed_with_what_they_ask() -> None:
-    found = {one.file: one for one in own_instruments(FILES)}
-    assert {name: one.methodology for name, one in found.items()} == {
+    instruments = {instrument.file: instrument for instrument in own_instruments(FILES)}
+    assert {name: instrument.methodology for name, instrument in instruments.items()} == {
         "delphi_v1": "delphi", "diversity_v1": "diversity", "items": "longitudinal", "longitudinal_v1": "longitudinal",
         "scenario_v1": "scenario", "statements": "longitudinal",
     }  # fmt: skip
-    assert (found["longitudinal_v1"].items, found["longitudinal_v1"].languages, found["longitudinal_v1"].needs_t0) == (
-        3, ("de", "en"), True,
-    )  # fmt: skip
+    shipped = instruments["longitudinal_v1"]
+    assert (shipped.items, shipped.languages, shipped.needs_t0) == (3, ("de", "en"), True)
 
 
 @pytest.mark.parametrize(

@@ -91,8 +91,8 @@ def test_an_axis_and_a_scenario_by_dimension(tmp_path: Path) -> None:
     futures = shipped("scenario", ScenarioInstrument)
     first, dimension = futures["scenarios"][0], futures["dimensions"][0]["dimension_id"]
     first["human"] = {dimension: {"source": "S", "sd": 1.5}}
-    found = load(tmp_path, ScenarioInstrument, yaml.safe_dump(futures)).human_answers()
-    assert set(found) == {f"{first['scenario_id']}/{dimension}"}
+    answers = load(tmp_path, ScenarioInstrument, yaml.safe_dump(futures)).human_answers()
+    assert set(answers) == {f"{first['scenario_id']}/{dimension}"}
 
     first["human"] = {dimension: {"source": "S", "sd": 9}}
     with pytest.raises(InstrumentError, match=f"{dimension}: sd is 9; on a scale from 1 to 7 it is at most 4.24"):

@@ -124,8 +124,8 @@ def test_unknown_shipped_name(name: str) -> None:
     ],
 )  # fmt: skip
 def test_problem_names_field_value_and_remedy(name: str, old: str, new: str, message: str) -> None:
-    found = problems_of(edited(old, new, name), name)
-    assert any(re.sub(r"^my\.yaml:\d+: ", "", problem).startswith(message) for problem in found), found
+    problems = problems_of(edited(old, new, name), name)
+    assert any(re.sub(r"^my\.yaml:\d+: ", "", problem).startswith(message) for problem in problems), problems
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_problem_names_the_line(old: str, new: str, at: str) -> None:
 
 
 def test_a_part_without_text_and_ids_says_what_is_missing() -> None:
-    found = problems_of(edited("items:\n", "items:\n  - {family: stock}\n"))
-    assert [problem.split(": ", 1)[1] for problem in found] == [
+    problems = problems_of(edited("items:\n", "items:\n  - {family: stock}\n"))
+    assert [problem.split(": ", 1)[1] for problem in problems] == [
         "items[0].item_id: is missing",
         "items[0].wording: is missing; write the text as `de:` (German) and `en:` (English)",
     ]
@@ -215,8 +215,10 @@ def test_hash_changes_with_any_text(name: str) -> None:
 
 def test_hash_holds_the_scale_that_is_shown() -> None:
     """A file that defines likert5 itself with other labels is another instrument."""
-    own = "scales: {likert5: {min: 1, max: 5, labels: {1: {de: nein, en: 'no'}, 5: {de: ja, en: 'yes'}}}}\n"
-    assert instrument_hash(load_text(own + TEXTS["longitudinal"])) != instrument_hash(load_text(TEXTS["longitudinal"]))
+    scales = "scales: {likert5: {min: 1, max: 5, labels: {1: {de: nein, en: 'no'}, 5: {de: ja, en: 'yes'}}}}\n"
+    assert instrument_hash(load_text(scales + TEXTS["longitudinal"])) != instrument_hash(
+        load_text(TEXTS["longitudinal"])
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -261,13 +263,13 @@ def outcome(text: str, name: str) -> BaseModel | tuple[str, ...]:
 
 def loads_or_explains(values: object, name: str) -> None:
     text = json.dumps(values, ensure_ascii=False)
-    found = outcome(text, name)
-    if isinstance(found, BaseModel):
-        assert len(instrument_hash(found)) == 16
-        instrument_notices(found, "en")
+    result = outcome(text, name)
+    if isinstance(result, BaseModel):
+        assert len(instrument_hash(result)) == 16
+        instrument_notices(result, "en")
     else:
-        assert found
-        assert all(problem.startswith("my.yaml") and len(problem) < 1000 for problem in found)
+        assert result
+        assert all(problem.startswith("my.yaml") and len(problem) < 1000 for problem in result)
 
 
 @FEWER

@@ -28,9 +28,9 @@ def page(name: str) -> str:
 
 
 def fenced(name: str, mark: str) -> str:
-    found = re.search(rf"<!-- {mark} -->\n```\w+\n(.*?)```", page(name), re.DOTALL)
-    assert found, mark
-    return found[1]
+    match = re.search(rf"<!-- {mark} -->\n```\w+\n(.*?)```", page(name), re.DOTALL)
+    assert match, mark
+    return match[1]
 
 
 WRONG = """\

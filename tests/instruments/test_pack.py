@@ -30,7 +30,7 @@ STATISTICIAN = re.compile(r"\bFisher\b|\bfisher_exact\b")
 def test_no_python_file_knows_the_topic_of_a_pack() -> None:
     for file in CODE.rglob("*.py"):
         text = STATISTICIAN.sub("", file.read_text("utf-8")).lower()
-        assert not (found := FISH.search(text)), (file, text[: found.start()].count("\n") + 1)
+        assert not (match := FISH.search(text)), (file, text[: match.start()].count("\n") + 1)
 
 
 @pytest.mark.parametrize("name", packs())
@@ -66,13 +66,13 @@ def test_own_instruments_are_asked_alone_and_a_mixture_is_said() -> None:
     def chosen(**asked: object) -> list[str]:
         return list(choose_methods(parse_request(**asked), dotted_paths(), ()))
 
-    own = {"delphi": "my.yaml"}
-    assert chosen(instruments=own) == ["delphi"]
-    assert chosen(instruments=own, methods=["scenario", "delphi"]) == ["scenario", "delphi"]
+    files = {"delphi": "my.yaml"}
+    assert chosen(instruments=files) == ["delphi"]
+    assert chosen(instruments=files, methods=["scenario", "delphi"]) == ["scenario", "delphi"]
     assert chosen(instruments={"delphi": "shipped"}) == chosen()
     assert chosen(pack="oat_drink") == ["laddering"]
     with pytest.raises(SettingsError, match="say what this run asks: methods="):
-        chosen(instruments=own, pack="high_street")
+        chosen(instruments=files, pack="high_street")
     with pytest.raises(SettingsError, match=r"'high_stret' does not ship; did you mean 'high_street'\?"):
         chosen(pack="high_stret")
 
@@ -89,10 +89,12 @@ def test_a_study_of_the_high_street_holds_no_fish(tmp_path: Path, language: Lang
     texts = {file: file.read_text("utf-8") for file in written if file.suffix in (".md", ".json", ".jsonl", ".csv")}
     assert len(texts) > 10
     for file, text in texts.items():
-        assert not (found := FISH.search(text)), (file, text[max(found.start() - 80, 0) :][:200])
+        assert not (match := FISH.search(text)), (file, text[max(match.start() - 80, 0) :][:200])
     instrument = load_shipped(LongitudinalInstrument, "longitudinal", "high_street")
     truth = planted(instrument)
-    drifting = {one for one in instrument.families if any(truth.change(kind, one) for kind in truth.pack.types)}
+    drifting = {
+        family for family in instrument.families if any(truth.change(kind, family) for kind in truth.pack.types)
+    }
     assert drifting == {"trade", "process"}
 
 
@@ -101,6 +103,6 @@ def test_every_stakeholder_type_of_a_demo_has_a_name_in_both_languages(name: str
     agents = pack_named(name).folder / "demo" / "agents"
     if not agents.is_dir():
         pytest.skip("ships no population")
-    kinds = {one["type"] for file in agents.iterdir() for one in yaml.safe_load(file.read_text("utf-8"))}
+    kinds = {agent["type"] for file in agents.iterdir() for agent in yaml.safe_load(file.read_text("utf-8"))}
     called = pack_named(name).called
     assert {kind for kind in kinds if called.get(kind, {}).keys() < {"de", "en"}} == set()

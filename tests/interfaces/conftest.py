@@ -37,8 +37,8 @@ class Said:
     @property
     def object(self) -> dict[str, Any]:
         """The one JSON object on stdout; fails if there is anything else."""
-        found: dict[str, Any] = json.loads(self.out)
-        return found
+        data: dict[str, Any] = json.loads(self.out)
+        return data
 
 
 Command = Callable[..., Said]

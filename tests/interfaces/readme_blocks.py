@@ -54,12 +54,12 @@ def run(block: str, say: Say) -> list[tuple[str, list[str], list[str]]]:
     done, code, names = [], 0, list[str]()
     for command, shown in steps(block):
         if command == "echo $?":
-            said = str(code)
+            printed = str(code)
         else:
             command_ = RUN.sub(names[-1], command) if names else command
-            code, said = say(shlex.split(command_)[1:])
-            names += [found[0] for found in RUN.finditer(said) if found[1]]
-        done.append((RUN.sub(names[-1], command) if names else command, shown, said.splitlines()))
+            code, printed = say(shlex.split(command_)[1:])
+            names += [match[0] for match in RUN.finditer(printed) if match[1]]
+        done.append((RUN.sub(names[-1], command) if names else command, shown, printed.splitlines()))
     return done
 
 
@@ -68,11 +68,11 @@ def form(line: str) -> str:
     return re.sub(r"\s+#", " #", RUN.sub("run_NAME", line)).rstrip()
 
 
-def missing(shown: Sequence[str], said: Sequence[str]) -> list[str]:
+def missing(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
     """Lines shown that are not said in this order; without `…` between them they follow one another. Empty lines count
     not."""
-    rest, skipping, absent = [form(line) for line in said if line.strip()], False, list[str]()
-    for line in (one for one in shown if one.strip()):
+    rest, skipping, absent = [form(line) for line in printed if line.strip()], False, list[str]()
+    for line in (text for text in shown if text.strip()):
         if line == LEFT_OUT:
             skipping = True
             continue
@@ -84,34 +84,34 @@ def missing(shown: Sequence[str], said: Sequence[str]) -> list[str]:
     return absent
 
 
-def anew(shown: Sequence[str], said: Sequence[str]) -> list[str]:
+def anew(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
     """The same lines with today's figures: by the words that stand between them."""
     words = lambda line: re.sub(r"[\d.,–()k-]+|\s+", " ", RUN.sub("", line)).split()  # noqa: E731
-    rest, found = list(said), list[str]()
+    rest, lines = list(printed), list[str]()
     for line in shown:
         number = re.match(r"\d+\. ", line)  # a finding may be another one by now
-        at = next((n for n, one in enumerate(rest) if words(one) == words(line)), None)
+        at = next((n for n, candidate in enumerate(rest) if words(candidate) == words(line)), None)
         if at is None and number:
-            at = next((n for n, one in enumerate(rest) if one.startswith(number[0])), None)
+            at = next((n for n, candidate in enumerate(rest) if candidate.startswith(number[0])), None)
         if line in (LEFT_OUT, "") or at is None:
-            found.append(line)
+            lines.append(line)
             if at is None and line not in (LEFT_OUT, ""):
                 print("not said any more:", line)
             continue
-        found.append(rest[at])
+        lines.append(rest[at])
         rest = rest[at + 1 :]
-    return found
+    return lines
 
 
 def stale(block: str, say: Say) -> list[str]:
     """Lines of a block that are not what its commands say now."""
-    return [line for _, shown, said in run(block, say) for line in missing(shown, said)]
+    return [line for _, shown, printed in run(block, say) for line in missing(shown, printed)]
 
 
 def drawn(folder: Path) -> Path:
     """The README's figure as a demo in this folder draws it."""
-    (found,) = folder.rglob("longitudinal-drift.svg")
-    return found
+    (path,) = folder.rglob("longitudinal-drift.svg")
+    return path
 
 
 def furnished(folder: Path) -> Path:
@@ -147,12 +147,12 @@ def passage(file: str, names: str) -> str:
 
 def quotations() -> list[tuple[str, str]]:
     """(shown, in the source) of every passage that CONTRIBUTING.md quotes."""
-    return [(found[4], passage(found[2], found[3])) for found in QUOTED.finditer(CONTRIBUTING.read_text("utf-8"))]
+    return [(match[4], passage(match[2], match[3])) for match in QUOTED.finditer(CONTRIBUTING.read_text("utf-8"))]
 
 
 def main() -> None:
     text = CONTRIBUTING.read_text("utf-8")
-    CONTRIBUTING.write_text(QUOTED.sub(lambda found: f"{found[1]}{passage(found[2], found[3])}```", text), "utf-8")
+    CONTRIBUTING.write_text(QUOTED.sub(lambda match: f"{match[1]}{passage(match[2], match[3])}```", text), "utf-8")
     for page in (README, FIRST_STUDY):
         text = page.read_text("utf-8")
         for block in blocks(page):
@@ -160,7 +160,7 @@ def main() -> None:
                 done = run(block, typed)
                 if block.startswith("$ enquete demo"):
                     shutil.copy(drawn(Path("demo-out")), FIGURE)
-            made = "\n".join("\n".join([f"$ {command}", *anew(shown, said)]) for command, shown, said in done)
+            made = "\n".join("\n".join([f"$ {command}", *anew(shown, printed)]) for command, shown, printed in done)
             text = text.replace(block, f"{made}\n")
         page.write_text(text, "utf-8")
 

@@ -61,10 +61,10 @@ def test_check_says_what_is_there_and_one_broken_simulation_does_not_hide_the_ot
     broken.mkdir()
     (broken / "reddit_profiles.json").write_text("{not json", "utf-8")
     (broken / "simulation_config.json").write_text("[]", "utf-8")
-    said = command("list", "--root", uploads)
-    assert said.code == 0, said.err
-    assert SIM_ID in said.out
-    assert "sim_broken" in said.out
+    result = command("list", "--root", uploads)
+    assert result.code == 0, result.err
+    assert SIM_ID in result.out
+    assert "sim_broken" in result.out
     good = command("check", SIM_ID, "--root", uploads)
     assert good.code == 0
     assert "Agents: 7" in good.out
@@ -116,30 +116,30 @@ def test_a_finished_run_is_shown_reported_listed_and_exported(command: Command, 
 def test_next_puts_the_same_questions_to_a_model(command: Command, people: Path) -> None:
     """Its command asks what the run asked, in its language: the same claims are estimated. Later a file's folder is not
     known any more."""
-    own = DATA / "instruments" / "scenario_v1.yaml"
+    instrument = DATA / "instruments" / "scenario_v1.yaml"
     few = ("--out", "r", "--sample", 2, "--language", "en", "--phase", "T1", "--json")
     with without_reports():
-        asked = command("run", people, "--instrument", f"scenario={own}", *few)
-    (line,) = (one for one in asked.object["next"] if "--model NAME" in one)
-    assert f"--model NAME --language en --instrument scenario={own} " in line
+        asked = command("run", people, "--instrument", f"scenario={instrument}", *few)
+    (line,) = (step for step in asked.object["next"] if "--model NAME" in step)
+    assert f"--model NAME --language en --instrument scenario={instrument} " in line
     weighed = command("estimate", *shlex.split(line.replace("--model NAME", "--respondent synthetic"))[2:], "--json")
-    assert {one["methodology"] for one in weighed.object["lines"]} <= {"scenario", "", "synthesis"}
+    assert {estimate_line["methodology"] for estimate_line in weighed.object["lines"]} <= {"scenario", "", "synthesis"}
     later = command("status", people, "--out", "r", "--json")
-    assert any("--instrument scenario=scenario_v1.yaml" in one for one in later.object["next"])
+    assert any("--instrument scenario=scenario_v1.yaml" in step for step in later.object["next"])
     with without_reports():
         other = command("run", people, "--methods", "scenario", "--pack", "high_street", "--new", *few)
-    assert any("--language en --methods scenario --pack high_street" in one for one in other.object["next"])
+    assert any("--language en --methods scenario --pack high_street" in step for step in other.object["next"])
 
 
 def test_columns_that_no_interview_uses_are_named_and_reach_agents_csv(command: Command) -> None:
     """All of them: with spaces in their names, long, numbers and truth values; one that is called like a column of
     ours, or would run as a formula, is called otherwise."""
-    own = {
+    columns = {
         "income": 42.5, "Party book": True, "notes": "x" * 300, "n_answered": "7", "=cmd": "a", "realname": "Ada Alias",
         "age": 51,
     }  # fmt: skip
     rows = [
-        {"id": "a", "name": "Ada", "type": "ngo", "persona": "Bakes.", **own},
+        {"id": "a", "name": "Ada", "type": "ngo", "persona": "Bakes.", **columns},
         {"id": "b", "name": "Ben", "persona": "Sells."},
     ]
     Path("people.json").write_text(json.dumps(rows))
@@ -163,19 +163,19 @@ def test_columns_that_no_interview_uses_are_named_and_reach_agents_csv(command: 
 
 def test_a_workbook_is_refused_by_name(command: Command, people: Path) -> None:
     Path("people.xlsx").write_bytes(b"PK\x03\x04")
-    for said in (command("check", "people.xlsx"), command("run", "people.xlsx", "--out", "r"),
+    for result in (command("check", "people.xlsx"), command("run", "people.xlsx", "--out", "r"),
                  command("check", "--instrument", "people.xlsx"),
                  command("run", people, "--out", "r", "--instrument", "delphi=people.xlsx")):  # fmt: skip
-        assert said.code == 2
-        assert "people.xlsx: a spreadsheet's workbook is not read; save its sheet as CSV (UTF-8)" in said.err
+        assert result.code == 2
+        assert "people.xlsx: a spreadsheet's workbook is not read; save its sheet as CSV (UTF-8)" in result.err
 
 
 def test_an_unknown_simulation_creates_nothing(command: Command, uploads: Path) -> None:
     before = files_in(uploads.parent)
     for verb in ("run", "estimate", "resume", "status", "check", "report", "export", "list"):
-        said = command(verb, "sim_unknown", "--root", uploads)
-        assert (said.code, said.out) == (2, "")
-        assert SIM_ID in said.err, f"{verb} does not name the known one"
+        result = command(verb, "sim_unknown", "--root", uploads)
+        assert (result.code, result.out) == (2, "")
+        assert SIM_ID in result.err, f"{verb} does not name the known one"
     assert files_in(uploads.parent) == before
 
 
@@ -221,9 +221,9 @@ def test_wrong_input_is_exit_code_2_in_words_and_in_json(command: Command, uploa
     Path("empty.csv").write_text("", "utf-8")
     before = files_in(uploads)
     for words, told in WRONG:
-        said = command(*words)
-        assert (said.code, said.out) == (2, ""), words
-        assert told in said.err
+        result = command(*words)
+        assert (result.code, result.out) == (2, ""), words
+        assert told in result.err
         as_json = command(*words, "--json")
         assert as_json.code == as_json.object["exit_code"] == 2
         assert told in as_json.object["error"]["message"]
@@ -237,54 +237,54 @@ def test_a_wrong_environment_a_missing_place_and_results_in_the_way_are_named(
 ) -> None:
     # A file where the folder should be; the same branch as a read-only folder, and it works for root as well.
     (uploads / "simulations" / SIM_ID / "interviews").write_text("in the way", "utf-8")
-    said = command("run", SIM_ID, "--root", uploads)
-    assert said.code in (1, 2)
-    assert "interviews" in said.err
-    said = command("run", people)
-    assert said.code == 2
-    assert "--out" in said.err
+    result = command("run", SIM_ID, "--root", uploads)
+    assert result.code in (1, 2)
+    assert "interviews" in result.err
+    result = command("run", people)
+    assert result.code == 2
+    assert "--out" in result.err
     monkeypatch.setenv("ENQUETE_CONCURRENCY", "lots")
-    said = command("run", SIM_ID, "--root", uploads)
-    assert said.code == 2
-    assert "ENQUETE_CONCURRENCY" in said.err
+    result = command("run", SIM_ID, "--root", uploads)
+    assert result.code == 2
+    assert "ENQUETE_CONCURRENCY" in result.err
 
 
 def test_lists_of_methods_and_of_roots_and_the_help_without_a_command(command: Command, tmp_path: Path) -> None:
     assert set(command("list", "methods", "--json").object["methods"]) >= {"longitudinal", "delphi"}
     assert "Longitudinal" in command("list", "methods").out
-    said = command("list", "--root", "nowhere")
-    assert (said.code, said.out) == (2, "")
-    assert "nowhere" in said.err
+    result = command("list", "--root", "nowhere")
+    assert (result.code, result.out) == (2, "")
+    assert "nowhere" in result.err
     (tmp_path / "empty").mkdir()
     assert command("list", "--root", "empty").code == 0
     assert "Commands:" in command().out
     assert command("--version").out.startswith("enquete 0.")
-    said = " ".join(command("--help").out.split())
-    own = [one.offers for one in methodologies().values() if one.offers]
-    assert {one.command for one in own} == {"discover", "roundtable", "laddering", "compare"}
-    assert all(f"{one.command} {one.taken_for}" in said for one in own)
+    result = " ".join(command("--help").out.split())
+    offers = [methodology.offers for methodology in methodologies().values() if methodology.offers]
+    assert {offer.command for offer in offers} == {"discover", "roundtable", "laddering", "compare"}
+    assert all(f"{offer.command} {offer.taken_for}" in result for offer in offers)
 
 
 def test_german_words_where_the_locale_is_german(
     command: Command, finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANG", "de_DE.UTF-8")
-    said = command("run", SIM_ID, "--root", finished, "--methods", "poll", "--quiet")
-    assert "DER SYNTHETISCHE RESPONDENT HAT GEANTWORTET" in said.out
+    result = command("run", SIM_ID, "--root", finished, "--methods", "poll", "--quiet")
+    assert "DER SYNTHETISCHE RESPONDENT HAT GEANTWORTET" in result.out
     assert "Agenten: 7" in command("check", SIM_ID, "--root", finished).out
 
 
 @pytest.mark.parametrize("verb", ["", *(name for name in COMMANDS if name != "memory"), "memory search"])
 def test_help_teaches(command: Command, verb: str) -> None:
-    said = command(*verb.split(), "--help")
-    assert said.code == 0
-    assert "Exit codes" in said.out
-    assert "enquete " in said.out
+    result = command(*verb.split(), "--help")
+    assert result.code == 0
+    assert "Exit codes" in result.out
+    assert "enquete " in result.out
 
 
 def test_json_is_ascii_where_the_terminal_is(people: Path) -> None:
     (people.parent / "Fährhaus").write_text("a file", "utf-8")
-    said = subprocess.run(
+    done = subprocess.run(
         [
             sys.executable, "-c", "from enquete.interfaces.cli.app import main; main()", "demo", "--out", "Fährhaus",
             "--json",
@@ -295,5 +295,5 @@ def test_json_is_ascii_where_the_terminal_is(people: Path) -> None:
             "PYTHONPATH": str(Path(cli.__file__).parents[3]),
         },
     )  # fmt: skip
-    assert "Fährhaus" in json.loads(said.stdout.decode("ascii"))["error"]["message"]
-    assert said.returncode == 2
+    assert "Fährhaus" in json.loads(done.stdout.decode("ascii"))["error"]["message"]
+    assert done.returncode == 2

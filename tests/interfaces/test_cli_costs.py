@@ -45,10 +45,10 @@ def test_an_estimate_is_a_table_and_an_object(command: Command, uploads: Path) -
         ["delphi", "T1", "answer"],
         ["delphi", "T1", "theme"],
     ]
-    said = command("estimate", SIM_ID, "--root", uploads, "--methods", "delphi", "--json").object
-    assert said["exit_code"] == 0
-    assert said["tokens"]["low"] <= said["tokens"]["likely"] <= said["tokens"]["high"]
-    assert {line["purpose"] for line in said["lines"]} == {"answer", "theme"}
+    estimate = command("estimate", SIM_ID, "--root", uploads, "--methods", "delphi", "--json").object
+    assert estimate["exit_code"] == 0
+    assert estimate["tokens"]["low"] <= estimate["tokens"]["likely"] <= estimate["tokens"]["high"]
+    assert {line["purpose"] for line in estimate["lines"]} == {"answer", "theme"}
     assert set(uploads.rglob("*")) == before
 
 
@@ -121,8 +121,8 @@ def test_the_cap_that_is_proposed_is_enough(command: Command, ten: Path) -> None
     assert still.code == 3, "a cap that was named holds over a resume"
     assert "--budget-tokens" in status["next"][0]
     for proposed in status["next"]:  # as printed
-        enquete, *said = shlex.split(proposed)
-        assert (enquete, command(*said, "--json").code) == ("enquete", 0), proposed
+        enquete, *options = shlex.split(proposed)
+        assert (enquete, command(*options, "--json").code) == ("enquete", 0), proposed
     done = command("status", ten, "--out", "my results", "--json").object
     assert [stage["n_complete"] for stage in done["stages"]] == [10]
     assert done["budget"]["tokens"] <= done["budget"]["cap_tokens"]

@@ -79,11 +79,11 @@ def test_every_command_says_that_the_ledger_cannot_be_read(
     place = ("--out", out)
     for words in (["status", sim], ["status", sim, folder.name], ["report", sim], ["export", sim], ["resume", sim],
                   ["resume", folder.name], ["run", sim, "--methods", "poll"]):  # fmt: skip
-        said = command(*words, *place)
-        assert (said.code, said.out) == (1, ""), words
-        assert says in said.err, words
-        assert "internal error" not in said.err
-        assert "nobody" not in said.err.replace("nobody can tell", "")
+        result = command(*words, *place)
+        assert (result.code, result.out) == (1, ""), words
+        assert says in result.err, words
+        assert "internal error" not in result.err
+        assert "nobody" not in result.err.replace("nobody can tell", "")
     (known,) = command("list", sim, *place, "--json").object["runs"]
     assert (known["run_id"], known["status"], known["resume_token"]) == (folder.name, status, None)
     assert known["methods"] == ["poll"]  # instruments_used.json still tells
@@ -114,19 +114,22 @@ def typed(command: Command, study: tuple[Path, Path, Path], content: bytes, page
     """The exit codes of every command that reads, on a ledger with this page emptied."""
     sim, out, folder = study
     (folder / LEDGER).write_bytes(content[: page * PAGE] + bytes(PAGE) + content[(page + 1) * PAGE :])
-    said = [command(*words, "--out", out) for words in (["status", sim], ["report", sim], ["export", sim],
+    results = [command(*words, "--out", out) for words in (["status", sim], ["report", sim], ["export", sim],
             ["list", sim], ["resume", folder.name, "--fresh", "--quiet"])]  # fmt: skip
-    assert not [one.err for one in said if "internal error" in one.err], page
-    assert all(one.code == 0 or "doctor --repair" in one.err for one in said), (page, [one.err for one in said])
-    return [one.code for one in said]
+    assert not [done.err for done in results if "internal error" in done.err], page
+    assert all(done.code == 0 or "doctor --repair" in done.err for done in results), (
+        page,
+        [done.err for done in results],
+    )
+    return [done.code for done in results]
 
 
 def test_a_missing_ledger_needs_new_to_be_paid_for_again(command: Command, study: tuple[Path, Path, Path]) -> None:
     sim, out, folder = study
     (folder / LEDGER).unlink()
-    said = command("run", sim, "--out", out, "--methods", "poll")
-    assert said.code == 1
-    assert "beside it: --new" in said.err
+    result = command("run", sim, "--out", out, "--methods", "poll")
+    assert result.code == 1
+    assert "beside it: --new" in result.err
     again = command("run", sim, "--out", out, "--methods", "poll", "--new", "--json")
     assert (again.code, again.object["run_id"] != folder.name) == (0, True)
     assert command("status", sim, "--out", out, "--json").object["run_id"] == again.object["run_id"]
@@ -149,8 +152,8 @@ def test_the_advice_repairs_and_goes_on(
     repaired = command(*advised(command("status", sim, "--out", out).err))
     assert repaired.code == 0, repaired.err
     going_on = next(line for line in repaired.out.splitlines() if line.startswith("go on with it: "))
-    said = command(*shlex.split(going_on.partition(": ")[2])[1:], "--quiet", "--json")
-    assert (said.code, said.object["run_id"]) == (0, folder.name)
+    result = command(*shlex.split(going_on.partition(": ")[2])[1:], "--quiet", "--json")
+    assert (result.code, result.object["run_id"]) == (0, folder.name)
     assert {row[0] for row in rows(folder, "SELECT subject FROM calls WHERE status='settled'")} == asked
 
 
@@ -159,9 +162,9 @@ def test_repair_finds_the_run_by_any_name(command: Command, study: tuple[Path, P
     sim, out, folder = study
     cut(0.9)(folder / LEDGER)
     names = {"run_id": folder.name, "simulation": sim, "folder": folder, "ledger": folder / LEDGER}
-    said = command("doctor", "--repair", names[by], "--out", out, "--json")
-    assert said.code == 0, said.out
-    assert Path(said.object["kept"]).parent == folder
+    result = command("doctor", "--repair", names[by], "--out", out, "--json")
+    assert result.code == 0, result.out
+    assert Path(result.object["kept"]).parent == folder
     assert "nothing is wrong" in command("doctor", "--repair", names[by], "--out", out).out
     missing = command("doctor", "--repair", "nowhere")
     assert (missing.code, "nowhere" in missing.err) == (2, True)
@@ -173,8 +176,8 @@ def test_a_newer_ledger_is_not_repaired_and_one_without_a_record_was_never_begun
     _, _, folder = study
     newer(folder / LEDGER)
     content = (folder / LEDGER).read_bytes()
-    said = command("doctor", "--repair", folder)
-    assert (said.code, "newer version" in said.err) == (1, True)
+    result = command("doctor", "--repair", folder)
+    assert (result.code, "newer version" in result.err) == (1, True)
     assert (folder / LEDGER).read_bytes() == content
     # A process killed while it made the run: nothing was paid for, so nothing stands in the way.
     sim, out, folder = study
@@ -214,5 +217,5 @@ def test_a_closed_pipe_is_no_error(study: tuple[Path, Path, Path]) -> None:
     assert process.stdout is not None
     process.stdout.close()
     process.stdout = None
-    said = ended(process)
-    assert (said.code, said.err) == (0, "")
+    result = ended(process)
+    assert (result.code, result.err) == (0, "")

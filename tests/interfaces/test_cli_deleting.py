@@ -47,8 +47,8 @@ def test_a_run_and_then_all_that_enquete_wrote_and_nothing_else(command: Command
     with held(out / "runs" / first):
         assert command(*words, first, "--yes").code == 1  # a process drives it
 
-    one = command(*words, first, "--yes", "--json").object
-    assert (one["run_ids"], one["kept"]) == ([first], [str(mine)])
+    deleted = command(*words, first, "--yes", "--json").object
+    assert (deleted["run_ids"], deleted["kept"]) == ([first], [str(mine)])
     assert [run.run_id for run in enquete.list_runs("x", out=str(out))] == [second]
     assert [path for path in out.rglob("*") if first in str(path) and path.is_file()] == [mine]
     assert set(json.loads((out / "latest.json").read_text("utf-8")).values()) == {second}

@@ -17,21 +17,21 @@ from tests.support.unwritten import without_partial_reports
 
 def test_it_interviews_before_and_after_and_says_what_happens(command: Command) -> None:
     with without_partial_reports():
-        said = command("demo", "--language", "en")
-    assert said.code == 0, said.out + said.err
-    assert stale(blocks()[0], lambda _: (said.code, said.err + said.out)) == [], "make readme"
+        result = command("demo", "--language", "en")
+    assert result.code == 0, result.out + result.err
+    assert stale(blocks()[0], lambda _: (result.code, result.err + result.out)) == [], "make readme"
     assert drawn(Path("demo-out")).read_text("utf-8") == FIGURE.read_text("utf-8"), "make readme"
     for step in ("1.", "2. T0", "3. The run has stopped by itself", "4. The simulation runs", "5. Resumed: T1"):
-        assert step in said.err
-    assert "50 agents, 0 actions so far" in said.err
-    assert "ANSWERED BY THE SYNTHETIC RESPONDENT" in said.out
-    asked = re.search(r"Asked: (.*?); 50 agents", said.out)
+        assert step in result.err
+    assert "50 agents, 0 actions so far" in result.err
+    assert "ANSWERED BY THE SYNTHETIC RESPONDENT" in result.out
+    asked = re.search(r"Asked: (.*?); 50 agents", result.out)
     assert asked
-    assert len(re.findall(r"50/50 +50/50", said.out)) == len(asked[1].split(", ")) >= 3, (
+    assert len(re.findall(r"50/50 +50/50", result.out)) == len(asked[1].split(", ")) >= 3, (
         "all agents, completely, in every stage"
     )
     (report,) = Path("demo-out").rglob("report.md")
-    assert str(report) in said.out
+    assert str(report) in result.out
 
     prepared(Path("demo-out"))  # what a second demo does first
     assert [path.name for path in Path("demo-out").iterdir()] == [MARKER]

@@ -18,10 +18,10 @@ KEY = "sk-very-secret-123"
 
 def test_everything_needed_is_there_and_nothing_is_left_behind(command: Command, uploads: Path) -> None:
     before = sorted(uploads.rglob("*"))
-    said = command("doctor", "--root", uploads, "--json")
+    result = command("doctor", "--root", uploads, "--json")
     assert sorted(uploads.rglob("*")) == before
-    assert (said.code, said.object["ok"]) == (0, True)
-    checks = {check["name"]: check for check in said.object["checks"]}
+    assert (result.code, result.object["ok"]) == (0, True)
+    checks = {check["name"]: check for check in result.object["checks"]}
     assert checks["root"]["text"].endswith("readable, 1 simulations")
     assert checks["results"]["verdict"] == checks["sqlite"]["verdict"] == checks["pandas"]["verdict"] == "ok"
     assert "synthetic respondent" in checks["server"]["text"]
@@ -33,15 +33,15 @@ def test_settings_are_shown_with_their_origin_and_keys_are_not(
     (tmp_path / ".env").write_text("LLM_MODEL_NAME=llama\nZEP_API_KEY=zep-secret\nENQUETE_LANGUAGE=en\n", "utf-8")
     monkeypatch.setenv("LLM_API_KEY", KEY)
     monkeypatch.setenv("ENQUETE_LANGUAGE", "de")
-    said = command("doctor")
-    assert "LLM_API_KEY: set, from the environment" in said.out
-    assert "LLM_MODEL_NAME = llama, from .env" in said.out
-    assert "ENQUETE_LANGUAGE = de, from the environment" in said.out  # the environment beats .env
-    assert KEY not in said.out + said.err
-    assert "zep-secret" not in said.out + said.err
+    result = command("doctor")
+    assert "LLM_API_KEY: set, from the environment" in result.out
+    assert "LLM_MODEL_NAME = llama, from .env" in result.out
+    assert "ENQUETE_LANGUAGE = de, from the environment" in result.out  # the environment beats .env
+    assert KEY not in result.out + result.err
+    assert "zep-secret" not in result.out + result.err
     page = (REPOSITORY / "docs" / "deployment.md").read_text("utf-8")
     for name in Environment.variables():
-        assert name in said.out
+        assert name in result.out
         assert f"`{name}`" in page
 
 
@@ -51,26 +51,26 @@ def test_a_server_that_answers_is_reachable_and_asked_for_no_more_than_its_model
     with ModelServer() as server:
         monkeypatch.setenv("LLM_BASE_URL", server.base_url)
         monkeypatch.setenv("LLM_API_KEY", KEY)
-        said = command("doctor")
+        result = command("doctor")
         assert server.requests == []
-    assert said.code == 0
-    assert f"✓ {server.base_url}: reachable" in said.out
-    assert KEY not in said.out + said.err
+    assert result.code == 0
+    assert f"✓ {server.base_url}: reachable" in result.out
+    assert KEY not in result.out + result.err
 
 
 def test_each_of_several_servers_is_looked_at(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer() as server:
         monkeypatch.setenv("LLM_API_KEY", KEY)
         monkeypatch.setenv("LLM_BASE_URL", f"{server.base_url}=2,http://user:hush@127.0.0.1:9/v1")
-        said = command("doctor")
-        assert f"✓ {server.base_url}: reachable" in said.out
+        result = command("doctor")
+        assert f"✓ {server.base_url}: reachable" in result.out
         monkeypatch.setenv("LLM_BASE_URL", f"{server.base_url}=0,{server.base_url}")
         wrong = command("doctor")
-    assert said.code == wrong.code == 1
-    assert "✗ http://127.0.0.1:9/v1: not reachable" in said.out
-    assert KEY not in said.out + said.err
-    assert "'http://127.0.0.1:9/v1' is no base URL" in said.out
-    assert "hush" not in said.out + said.err
+    assert result.code == wrong.code == 1
+    assert "✗ http://127.0.0.1:9/v1: not reachable" in result.out
+    assert KEY not in result.out + result.err
+    assert "'http://127.0.0.1:9/v1' is no base URL" in result.out
+    assert "hush" not in result.out + result.err
     assert "✗ LLM_BASE_URL: '0' is no weight" in wrong.out
 
 
@@ -79,17 +79,17 @@ def test_what_is_no_address_is_missing_and_no_crash(
     command: Command, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv("LLM_BASE_URL", url)
-    said = command("doctor")
-    assert said.code == 1
-    assert "look at LLM_BASE_URL" in said.out
+    result = command("doctor")
+    assert result.code == 1
+    assert "look at LLM_BASE_URL" in result.out
 
 
 def test_a_missing_root_and_a_wrong_setting_say_what_to_do(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENQUETE_CONCURRENCY", "many")
-    said = command("doctor", "--root", "nowhere")
-    assert said.code == 1
-    assert "nowhere: no such folder; name another with --root or ENQUETE_ROOT" in said.out
-    assert "ENQUETE_CONCURRENCY: 'many' is not taken" in said.out
+    result = command("doctor", "--root", "nowhere")
+    assert result.code == 1
+    assert "nowhere: no such folder; name another with --root or ENQUETE_ROOT" in result.out
+    assert "ENQUETE_CONCURRENCY: 'many' is not taken" in result.out
 
 
 def test_a_missing_root_a_wrong_setting_and_results_that_cannot_be_written(
@@ -102,9 +102,9 @@ def test_a_missing_root_a_wrong_setting_and_results_that_cannot_be_written(
     blocked.write_text("", "utf-8")
     assert command("doctor", "--root", uploads, "--out", blocked).code == 0  # its folder can be written to
     monkeypatch.setattr(doctor, "LEAST_SQLITE", (99,))
-    said = command("doctor", "--root", uploads)
-    assert said.code == 1
-    assert f"SQLite {sqlite3.sqlite_version}: 3.37 or newer is needed" in said.out
+    result = command("doctor", "--root", uploads)
+    assert result.code == 1
+    assert f"SQLite {sqlite3.sqlite_version}: 3.37 or newer is needed" in result.out
 
 
 def test_export_writes_everything_or_the_data_in_other_formats(
@@ -138,5 +138,5 @@ def test_export_writes_everything_or_the_data_in_other_formats(
     ],
 )
 def test_an_export_that_cannot_be_is_refused(command: Command, finished: Path, words: list[str], says: str) -> None:
-    said = command("export", SIM_ID, "--root", finished, *words)
-    assert (said.code, says in said.err) == (2, True), said.err
+    result = command("export", SIM_ID, "--root", finished, *words)
+    assert (result.code, says in result.err) == (2, True), result.err

@@ -66,8 +66,8 @@ def test_drafted_piloted_asked_and_reported(
 
 
 def test_the_likely_cost_is_said_and_nobody_is_paid_unasked(command: Command) -> None:
-    said = command("draft", DATA / "sim_5ad1e6c0b742", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
-    assert said.code == 2
-    assert re.search(r"m will be asked about \d+ times: likely [\d,]+ tokens \(unknown USD\)", said.err)
-    assert "add --yes to agree" in said.err
+    result = command("draft", DATA / "sim_5ad1e6c0b742", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert result.code == 2
+    assert re.search(r"m will be asked about \d+ times: likely [\d,]+ tokens \(unknown USD\)", result.err)
+    assert "add --yes to agree" in result.err
     assert not list(Path().iterdir())

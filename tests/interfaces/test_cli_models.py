@@ -31,28 +31,28 @@ def words(folder: Path, server: ModelServer) -> list[object]:
 
 def test_a_model_that_answers_is_named_and_never_called_synthetic(command: Command, tmp_path: Path) -> None:
     with ModelServer() as server:
-        said = command(*words(tmp_path, server), "--quiet")
-    assert said.code == 0
-    assert "Answered by m, temperature 0.7." in said.out
-    assert "SYNTHETIC" not in said.out
+        result = command(*words(tmp_path, server), "--quiet")
+    assert result.code == 0
+    assert "Answered by m, temperature 0.7." in result.out
+    assert "SYNTHETIC" not in result.out
 
 
 def test_when_every_call_fails_it_is_said_loudly(command: Command, tmp_path: Path) -> None:
     with ModelServer(faults={"quota": 1.0}) as server:
-        said = command(*words(tmp_path, server), "--quiet")
+        result = command(*words(tmp_path, server), "--quiet")
         as_json = command("status", few(tmp_path), "--out", "o", "--json")
-    assert said.code == 1
-    assert "failed" in said.out
-    assert "enquete resume" in said.out
+    assert result.code == 1
+    assert "failed" in result.out
+    assert "enquete resume" in result.out
     assert (as_json.code, as_json.object["exit_code"], as_json.object["status"]) == (0, 0, "failed")
 
 
 def test_a_run_without_one_usable_answer_is_invalid(command: Command, tmp_path: Path) -> None:
     with ModelServer(script=lambda body: "I would rather not use JSON.") as server:
-        said = command(*words(tmp_path, server), "--quiet")
+        result = command(*words(tmp_path, server), "--quiet")
         as_json = command("status", few(tmp_path), "--out", "o", "--json")
-    assert said.code == 1
-    assert "RUN INVALID" in said.out
+    assert result.code == 1
+    assert "RUN INVALID" in result.out
     assert as_json.object["valid"] is False
 
 
@@ -71,11 +71,11 @@ def test_before_a_model_is_paid_one_is_asked(
             monkeypatch.setattr("sys.stdin", io.StringIO(typed))
             asked = {**request, **({"budget_tokens": cap} if cap else {})}
             assert confirmed_request(str(few(tmp_path)), asked) == (None if answer is None else {**asked, **answer})
-    said = capsys.readouterr().err
-    assert "2 agents of few" in said
-    assert "tokens, unknown USD" in said
-    assert "fits the budget (cap 10,000,000 tokens)" in said
-    assert "exceeds the budget (cap 500 tokens)" in said
+    err = capsys.readouterr().err
+    assert "2 agents of few" in err
+    assert "tokens, unknown USD" in err
+    assert "fits the budget (cap 10,000,000 tokens)" in err
+    assert "exceeds the budget (cap 500 tokens)" in err
     free = {"respondent": "synthetic", "out": "o"}
     assert confirmed_request(str(few(tmp_path)), free) == free
 

@@ -99,14 +99,14 @@ def test_json_has_no_nan_and_alike_errors_are_one_line(capsys: pytest.CaptureFix
 
 
 def test_settings_limits_and_instruments_as_typed(tmp_path: object) -> None:
-    found = options.read_settings(["delphi.a=3", "delphi.b=true", "x.c=two words", 'x.d=["e"]'])
-    assert found == {"delphi": {"a": 3, "b": True}, "x": {"c": "two words", "d": ["e"]}}
+    settings = options.read_settings(["delphi.a=3", "delphi.b=true", "x.c=two words", 'x.d=["e"]'])
+    assert settings == {"delphi": {"a": 3, "b": True}, "x": {"c": "two words", "d": ["e"]}}
     assert options.read_settings(None) is None
     for wrong in (["a=3"], [".a=3"], ["a.=3"], ["a.b"], ["a.b=1", "a.b=2"]):
         with pytest.raises(SettingsError, match="--set"):
             options.read_settings(wrong)
-    found = options.read_limits(["gpt-5.1.concurrency=4", "gpt-5.1.tokens_per_minute=9", "a=b/c.concurrency=1"])
-    assert found == {"gpt-5.1": {"concurrency": "4", "tokens_per_minute": "9"}, "a=b/c": {"concurrency": "1"}}
+    settings = options.read_limits(["gpt-5.1.concurrency=4", "gpt-5.1.tokens_per_minute=9", "a=b/c.concurrency=1"])
+    assert settings == {"gpt-5.1": {"concurrency": "4", "tokens_per_minute": "9"}, "a=b/c": {"concurrency": "1"}}
     assert options.read_limits(None) is None
     with pytest.raises(SettingsError, match="already"):
         options.read_limits(["m.concurrency=1", "m.concurrency=2"])
@@ -166,5 +166,5 @@ def test_who_only_asks_or_looks_loads_no_analysis() -> None:
         "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -32,20 +32,20 @@ def test_findings_without_a_simulation_and_what_is_missing_is_said(
     items: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["check", "--instrument", f"longitudinal={items}"]) == 0
-    said = capsys.readouterr().out
-    assert "honest (en): asks two things at once (“and”)" in said
-    assert "fees (en): is vague (“Many”)" in said
-    assert "trust: 3 of 3 items are keyed the same way" in said
+    out = capsys.readouterr().out
+    assert "honest (en): asks two things at once (“and”)" in out
+    assert "fees (en): is vague (“Many”)" in out
+    assert "trust: 3 of 3 items are keyed the same way" in out
     assert run(["check"]) == 2
     assert run(["check", "--instrument", str(items), "--pilot", "4"]) == 2
     assert run(["check", "--instrument", f"nothing={items}"]) == 2
-    said = capsys.readouterr().err
+    out = capsys.readouterr().err
     for part in (
         "name a simulation or personas file, or an instrument",
         "name whose agents",
         "no methodology 'nothing'",
     ):
-        assert part in said
+        assert part in out
 
 
 def test_a_pilot_shows_its_cost_and_item_health(
@@ -56,11 +56,11 @@ def test_a_pilot_shows_its_cost_and_item_health(
         "check", str(sim), "--instrument", str(items), "--pilot", "4", "--out", str(tmp_path / "o"), "--language", "en",
     ]  # fmt: skip
     assert run([*words, "--respondent", "synthetic", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["methodology"] == "longitudinal"
-    asked = {one["item"]: one["asked"] for one in found["pilot"]["items"]}
+    data = json.loads(capsys.readouterr().out)
+    assert data["methodology"] == "longitudinal"
+    asked = {item["item"]: item["asked"] for item in data["pilot"]["items"]}
     assert asked == {"honest": 4, "fees": 4, "app": 4}  # in the order shown to the first agent
-    assert all(one["apart"] is not None for one in found["pilot"]["items"])
+    assert all(item["apart"] is not None for item in data["pilot"]["items"])
 
 
 def test_choices_of_a_pilot_are_told_apart_by_the_option() -> None:
@@ -68,9 +68,9 @@ def test_choices_of_a_pilot_are_told_apart_by_the_option() -> None:
     columns = {"phase": "T1", "arm": "main", "arm_role": "main", "status": "ok", "value": None, "text": ""}
     chosen = {"same": ["1", "1", "1"], "mixed": ["1", "2", "3"]}
     rows = [
-        {**columns, "item_id": item, "participant": str(who), "choice": one}
+        {**columns, "item_id": item, "participant": str(who), "choice": option}
         for item, options in chosen.items()
-        for who, one in enumerate(options)
+        for who, option in enumerate(options)
     ]
     same, mixed = item_health(SimpleNamespace(responses=pd.DataFrame(rows)))  # type: ignore[arg-type]
     assert (same.values, same.troubles) == (1, ("no_variance",))

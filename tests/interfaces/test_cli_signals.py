@@ -59,11 +59,11 @@ def test_the_first_signal_pauses_and_nothing_is_asked_twice(
     assert server.repeated() == {}
 
 
-def paused(said: Said) -> int:
+def paused(result: Said) -> int:
     """How many had answered when the run was paused."""
-    assert said.code == said.object["exit_code"] == 3, said.err
-    assert "once more to stop at once" in said.err
-    return int(said.object["stages"][0]["n_responded"])
+    assert result.code == result.object["exit_code"] == 3, result.err
+    assert "once more to stop at once" in result.err
+    return int(result.object["stages"][0]["n_responded"])
 
 
 def test_the_second_signal_stops_at_once_though_requests_hang(people: Path) -> None:
@@ -74,12 +74,12 @@ def test_the_second_signal_stops_at_once_though_requests_hang(people: Path) -> N
         time.sleep(0.3)
         began = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        said = Said(*process.ended(10))
+        result = Said(*process.ended(10))
     assert time.monotonic() - began < 5
-    assert said.code == said.object["exit_code"] == 130
-    assert said.object["error"]["type"] == "Stopped"
-    assert "enquete resume" in said.object["error"]["message"]
-    assert "Traceback" not in said.err
+    assert result.code == result.object["exit_code"] == 130
+    assert result.object["error"]["type"] == "Stopped"
+    assert "enquete resume" in result.object["error"]["message"]
+    assert "Traceback" not in result.err
 
 
 def test_a_killed_run_goes_on_where_it_was(command: Command, people: Path, server: ModelServer) -> None:

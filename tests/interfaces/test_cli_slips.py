@@ -18,7 +18,7 @@ LIBRARIES = ("Input should", "Value error", "valid integer", "valid number", "un
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--language", "fr"), "--language: 'fr' is not taken; write de or en"),
         (("--budget-tokens", "10k"), "--budget-tokens: '10k' is not taken; write a whole number such as 10000"),
@@ -30,10 +30,10 @@ LIBRARIES = ("Input should", "Value error", "valid integer", "valid number", "un
         (("--types", "Angler", "--types", "Nobody"), "'Nobody' is no stakeholder type"),
     ],
 )
-def test_a_value_that_is_not_taken(command: Command, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_a_value_that_is_not_taken(command: Command, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     refused = command("run", personas(tmp_path, 5), "--out", "out", *words)
     assert refused.code == 2
-    assert said in refused.err
+    assert message in refused.err
     assert not any(wording in refused.err for wording in LIBRARIES)
 
 
@@ -51,11 +51,11 @@ def test_an_instrument_of_another_methodology_says_which(command: Command, tmp_p
     file = tmp_path / "mine.yaml"
     file.write_bytes(shipped.read_bytes())
     wrong = f"diversity={file}"
-    said = f"{file}: is an instrument for delphi, not for diversity: --instrument delphi={file}"
-    assert said in command("check", "--instrument", wrong).err
+    message = f"{file}: is an instrument for delphi, not for diversity: --instrument delphi={file}"
+    assert message in command("check", "--instrument", wrong).err
     people = personas(tmp_path, 2)
-    assert said in command("run", people, "--out", "o", "--methods", "diversity", "--instrument", wrong).err
-    assert said in command("estimate", people, "--out", "o", "--methods", "diversity", "--instrument", wrong).err
+    assert message in command("run", people, "--out", "o", "--methods", "diversity", "--instrument", wrong).err
+    assert message in command("estimate", people, "--out", "o", "--methods", "diversity", "--instrument", wrong).err
 
 
 def test_repeated_options_add_up_and_words_without_quotes_say_so_once_an_entry(
@@ -92,10 +92,10 @@ def test_python_arguments_as_a_terminal_spells_them(python: str, typed: str) -> 
 def test_python_m_enquete_and_the_completion_of_a_shell() -> None:
     """Bash asks for the options that begin with what was typed."""
     asked = {"_ENQUETE_COMPLETE": "complete_bash", "COMP_WORDS": "enquete delete --y", "COMP_CWORD": "2"}
-    for environment, words, said in (({}, ["--version"], "enquete "), (asked, [], "--yes")):
+    for environment, words, message in (({}, ["--version"], "enquete "), (asked, [], "--yes")):
         done = subprocess.run(
             [sys.executable, "-m", "enquete", *words], capture_output=True, text=True,
             env={"PYTHONPATH": str(REPOSITORY), "PATH": "", **environment},
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
-        assert said in done.stdout
+        assert message in done.stdout

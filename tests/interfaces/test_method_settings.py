@@ -42,17 +42,17 @@ MODELS = {"laddering": Ladder, "panel": Panel}
 
 
 @pytest.fixture
-def said() -> Callable[..., dict[str, Any]]:
+def settings_of() -> Callable[..., dict[str, Any]]:
     """The settings that a command line means; "help": its help."""
 
     def read(*words: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
 
         @with_parameters(
             {name: option for name, option in options_about("study").items() if name in ("settings", "seed", "methods")}
         )
         def run(**typed: Any) -> int:
-            found.update(
+            settings.update(
                 read_settings(typed["settings"]) or {}, **({"own seed": typed["seed"]} if typed["seed"] else {})
             )
             return 0
@@ -61,39 +61,42 @@ def said() -> Callable[..., dict[str, Any]]:
         shown = io.StringIO()
         with redirect_stdout(shown), redirect_stderr(shown), suppress(SystemExit):
             command(list(words), prog_name="run")
-        return {**found, "help": shown.getvalue()} if shown.getvalue() else found
+        return {**settings, "help": shown.getvalue()} if shown.getvalue() else settings
 
     return read
 
 
-def test_a_field_is_an_option_with_its_description(said: Callable[..., dict[str, Any]]) -> None:
-    shown = " ".join(said("--methods", "laddering,panel", "--help")["help"].split())
+def test_a_field_is_an_option_with_its_description(settings_of: Callable[..., dict[str, Any]]) -> None:
+    shown = " ".join(settings_of("--methods", "laddering,panel", "--help")["help"].split())
     assert "--laddering-turns N laddering: questions before the last one; 12 unless named." in shown
     assert "--max-themes" in shown
     assert "fixed|random" in shown
     assert "--probe-why" in shown
     assert "--no-probe-why" in shown
-    assert "--max-themes" not in said("--methods=laddering", "--help")["help"]
-    short = said("--help")["help"]
+    assert "--max-themes" not in settings_of("--methods=laddering", "--help")["help"]
+    short = settings_of("--help")["help"]
     assert "--probe-why" not in short
     assert "--methods NAME --help" in short
 
 
 def test_options_are_another_spelling_of_set_and_a_shared_name_needs_the_methodology(
-    said: Callable[..., dict[str, Any]],
+    settings_of: Callable[..., dict[str, Any]],
 ) -> None:
-    assert said("--max-themes", "9", "--order", "random") == {"panel": {"max_themes": 9, "order": "random"}}
-    assert said("--panel-max-themes", "9", "--set", "panel.order=fixed") == {
+    assert settings_of("--max-themes", "9", "--order", "random") == {"panel": {"max_themes": 9, "order": "random"}}
+    assert settings_of("--panel-max-themes", "9", "--set", "panel.order=fixed") == {
         "panel": {"max_themes": 9, "order": "fixed"}
     }
-    assert said("--no-probe-why") == {"laddering": {"probe_why": False}}
-    assert said("--label", "20") == {"laddering": {"label": "20"}}, "a text stays one"
-    assert said() == {}
+    assert settings_of("--no-probe-why") == {"laddering": {"probe_why": False}}
+    assert settings_of("--label", "20") == {"laddering": {"label": "20"}}, "a text stays one"
+    assert settings_of() == {}
     with pytest.raises(SettingsError, match="already"):
-        said("--max-themes", "9", "--set", "panel.max_themes=8")
-    assert said("--laddering-turns", "20", "--panel-turns", "2") == {"laddering": {"turns": 20}, "panel": {"turns": 2}}
-    assert "No such option" in said("--turns", "20")["help"]
-    assert said("--seed", "7", "--laddering-seed", "8") == {"own seed": "7", "laddering": {"seed": 8}}
+        settings_of("--max-themes", "9", "--set", "panel.max_themes=8")
+    assert settings_of("--laddering-turns", "20", "--panel-turns", "2") == {
+        "laddering": {"turns": 20},
+        "panel": {"turns": 2},
+    }
+    assert "No such option" in settings_of("--turns", "20")["help"]
+    assert settings_of("--seed", "7", "--laddering-seed", "8") == {"own seed": "7", "laddering": {"seed": 8}}
 
 
 def test_a_setting_that_does_not_exist_is_answered_with_the_nearest() -> None:

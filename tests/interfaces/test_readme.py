@@ -131,9 +131,9 @@ def test_pages_and_concepts_that_are_named_exist_and_quoted_passages_are_the_sou
         name = without_class.get(concept, concept)
         assert re.search(rf"^\| \*\*{concept}\*\*:.*\| `{Path(path).parent}\b", map_, re.MULTILINE), concept
         assert not name or f"class {name}(" in (REPOSITORY / path).read_text("utf-8").replace(":\n", "(\n"), concept
-    found = quotations()
-    assert len(found) == 3
-    for shown, source in found:
+    passages = quotations()
+    assert len(passages) == 3
+    for shown, source in passages:
         assert shown == source, "make readme"
     page = (REPOSITORY / "docs" / "errors.md").read_text("utf-8")
     for name, kind in inspect.getmembers(errors, inspect.isclass):

@@ -41,10 +41,10 @@ def test_a_run_that_goes_on_says_nothing_of_what_an_earlier_stop_found(tmp_path:
     run = enquete.conduct_interviews(
         str(personas(tmp_path, 3)), out=out, respondent="synthetic", methods=["longitudinal"], language="en"
     )
-    found = set(run.flags) - set(run.record.notices)
-    assert found
+    flags = set(run.flags) - set(run.record.notices)
+    assert flags
     with held(run.folder):
         assert run.flags == run_state(run, None, str).flags == list(run.record.notices)
         shown = "\n".join(summary.summary_lines(run, Place(str(tmp_path), out=out)))
-    assert not [flag for flag in found if flag in shown]
-    assert set(run.flags) >= found  # afterwards they are told again
+    assert not [flag for flag in flags if flag in shown]
+    assert set(run.flags) >= flags  # afterwards they are told again

@@ -44,9 +44,9 @@ class Terminal:
     def shown(self, text: str) -> None:
         self.lines.append(text.replace(str(self.root), "…").rstrip())
 
-    def enquete(self, *words: str, said: str = "", shows: Say | None = None, as_typed: str = "") -> Any:
-        """A command as it is typed; `said`: what is typed while it waits; `shows`: what of its reply."""
-        typed = Echoed(said)
+    def enquete(self, *words: str, answers: str = "", shows: Say | None = None, as_typed: str = "") -> Any:
+        """A command as it is typed; `answers`: what is typed while it waits; `shows`: what of its reply."""
+        typed = Echoed(answers)
         out, err = io.StringIO(), typed.screen
         stdin = sys.stdin
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -58,14 +58,14 @@ class Terminal:
         self.shown(f"$ enquete {as_typed or ' '.join(w if w.replace('=', '').isalnum() else quoted(w) for w in words)}")
         if err.getvalue().strip():
             self.shown(err.getvalue().strip("\n"))
-        found = json.loads(out.getvalue()) if out.getvalue().startswith("{") else {}
-        if shows and found:
-            self.shown(shows(found))
-        elif out.getvalue() and not found:
+        data = json.loads(out.getvalue()) if out.getvalue().startswith("{") else {}
+        if shows and data:
+            self.shown(shows(data))
+        elif out.getvalue() and not data:
             self.shown(out.getvalue())
         self.shown(f"(exit code {code})")
         self.lines.append("")
-        return found
+        return data
 
 
 def quoted(word: str) -> str:
@@ -75,8 +75,8 @@ def quoted(word: str) -> str:
 class Echoed(io.StringIO):
     """What is typed is seen on the screen, too."""
 
-    def __init__(self, said: str):
-        super().__init__(said)
+    def __init__(self, typed: str):
+        super().__init__(typed)
         self.screen = io.StringIO()
 
     def readline(self, size: int | None = -1, /) -> str:
@@ -86,7 +86,7 @@ class Echoed(io.StringIO):
 
 
 def picked(*names: str) -> Say:
-    return lambda found: "\n".join(in_lines(name, found.get(name)) for name in names)
+    return lambda data: "\n".join(in_lines(name, data.get(name)) for name in names)
 
 
 def in_lines(name: str, value: Any) -> str:
@@ -100,14 +100,14 @@ def in_lines(name: str, value: Any) -> str:
     return f"{name}: {json.dumps(value, ensure_ascii=False)}"
 
 
-def grown(found: Mapping[str, Any]) -> str:
+def grown(data: Mapping[str, Any]) -> str:
     """The graph that the page draws beside the conversation, in lines."""
-    graph = found["graph"]
-    text = {one["id"]: one["text"] for one in graph["nodes"]}
-    lines = [f"  [{one['type']}] {one['text']}" for one in graph["nodes"]]
-    lines += [f"  {text[one['source']]} – {one['label']} → {text[one['target']]}" for one in graph["edges"]]
-    codes = [f"  code: {one['label']} ({one['type']})" for one in found.get("codes", ())]
-    return "\n".join([f"status: {found['status']}; the graph beside it:", *lines, *codes])
+    graph = data["graph"]
+    text = {concept["id"]: concept["text"] for concept in graph["nodes"]}
+    lines = [f"  [{concept['type']}] {concept['text']}" for concept in graph["nodes"]]
+    lines += [f"  {text[edge['source']]} – {edge['label']} → {text[edge['target']]}" for edge in graph["edges"]]
+    codes = [f"  code: {code['label']} ({code['type']})" for code in data.get("codes", ())]
+    return "\n".join([f"status: {data['status']}; the graph beside it:", *lines, *codes])
 
 
 def transcript(root: Path) -> str:
@@ -127,9 +127,9 @@ def laddering(terminal: Terminal) -> None:
     begin = ["laddering", "start_laddering_interview", "interview_id=ada"]
     terminal.enquete(
         *begin, "name=Ada", "concept=oat_drink", "turns=6", "synthetic=true", "--converse",
-        said="Mostly the foam in my coffee.\nBecause it gives me a calm morning.\n", shows=grown,
+        answers="Mostly the foam in my coffee.\nBecause it gives me a calm morning.\n", shows=grown,
     )  # fmt: skip
-    terminal.enquete(*begin, "--converse", said="The price, of course.\n/end\n", shows=grown)
+    terminal.enquete(*begin, "--converse", answers="The price, of course.\n/end\n", shows=grown)
     terminal.enquete("laddering", "answer_laddering_interview", "interview_id=ada", "answer=More.")
 
 
@@ -138,9 +138,9 @@ def translation(terminal: Terminal) -> None:
     (terminal.root / "rung_ladder.yaml").write_text(METHOD, "utf-8")
     terminal.enquete(
         "laddering", "read_laddering_file", f"file={terminal.root / 'rung_ladder.yaml'}",
-        shows=lambda found: "\n".join(
-            f"{fate}:\n" + "\n".join(f"  {one}" for one in own)
-            for fate, own in found.items() if isinstance(own, list) and own
+        shows=lambda data: "\n".join(
+            f"{fate}:\n" + "\n".join(f"  {entry}" for entry in entries)
+            for fate, entries in data.items() if isinstance(entries, list) and entries
         ),
     )  # fmt: skip
 
@@ -167,7 +167,7 @@ def discovery(terminal: Terminal) -> None:
         place = ["project_id=p", "conversation_id=bob", "ds_id=process/bakery"]
         terminal.enquete(
             "discover", "conduct_interview", *place, "person=Bob", "budget=5", "--converse",
-            said=f"{described}\n{times}\n", shows=picked("status", "missing", "ascr"),
+            answers=f"{described}\n{times}\n", shows=picked("status", "missing", "ascr"),
         )  # fmt: skip
 
 
@@ -182,9 +182,9 @@ def comparison(terminal: Terminal) -> None:
     for verdict in ("A", "B because it says what decides", "[Response B]", "Neither"):
         terminal.enquete(
             "compare", "prefer", "comparison_id=c", f"verdict={verdict}",
-            shows=lambda found: "\n".join(
-                f"{one['question_id']}: {json.dumps(one['preferred_by_person'])}" for one in found["pairs"]
-            ) + f"\nby persons, A : B = {found['by_person']['a']} : {found['by_person']['b']}",
+            shows=lambda data: "\n".join(
+                f"{pair['question_id']}: {json.dumps(pair['preferred_by_person'])}" for pair in data["pairs"]
+            ) + f"\nby persons, A : B = {data['by_person']['a']} : {data['by_person']['b']}",
         )  # fmt: skip
 
 
@@ -200,8 +200,8 @@ def drafts(terminal: Terminal) -> None:
     )  # fmt: skip
     for name in ("diversity", "scenario"):
         lines = (terminal.root / "drafts" / f"{name}.yaml").read_text("utf-8").splitlines()
-        said = [line for line in lines if re.search(r"^\s+en: |# from: |\ben: ", line)]
-        terminal.shown("\n".join([f"{name}.yaml:", *said[:10], "…", ""]))
+        passages = [line for line in lines if re.search(r"^\s+en: |# from: |\ben: ", line)]
+        terminal.shown("\n".join([f"{name}.yaml:", *passages[:10], "…", ""]))
 
 
 def zep(terminal: Terminal) -> None:
@@ -215,13 +215,13 @@ def zep(terminal: Terminal) -> None:
         server.next("POST /graph/node", 0, 429)
         summary = graph.read([MARIE])[MARIE].summary
         graph.close()
-        asked = [f"  {one}" for one in requested(server)]
+        asked = [f"  {request}" for request in requested(server)]
     terminal.shown("\n".join([*asked, f"waited: {waits[0]:.0f} s, as Retry-After said; read of Marie: {summary}"]))
 
 
 def requested(server: ZepServer) -> Iterator[str]:
-    for one in server.requests:
-        yield str(getattr(one, "line", one))[:60]
+    for request in server.requests:
+        yield str(getattr(request, "line", request))[:60]
 
 
 @pytest.mark.usefixtures("no_figures")

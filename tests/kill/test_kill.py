@@ -194,10 +194,10 @@ def test_a_kill_between_an_answer_and_its_annotation_loses_nothing(tmp_path: Pat
     made = set(call_keys(folder))
     assert (code, settled <= made) == (0, True)
     assert len(made) <= server.count() - before <= len(made) + lost
-    found = [json.loads(one) for (one,) in rows(folder, "SELECT value FROM frozen WHERE name LIKE 'pair/%'")]
-    assert len(found) == len(rows(folder, "SELECT 1 FROM frozen WHERE name LIKE 'annotated/%'")) == pairs
+    compared = [json.loads(value) for (value,) in rows(folder, "SELECT value FROM frozen WHERE name LIKE 'pair/%'")]
+    assert len(compared) == len(rows(folder, "SELECT 1 FROM frozen WHERE name LIKE 'annotated/%'")) == pairs
     with LocalMemory.opened(out, read_only=True) as memory:
-        for pair in found:
+        for pair in compared:
             for side, arm in (("a", "main"), ("b", "b")):
                 known = memory.record(pair[f"answer_id_{side}"])
                 assert (known.model_extra or {})["respondent_id"] == arm
@@ -282,7 +282,7 @@ def test_kill_interviews_among_faults(tmp_path: Path) -> None:
     for name, value in turns:
         stops.setdefault(name.rpartition("/")[0], []).append(json.loads(value).get("stop", ""))
     assert len(stops) == 50
-    assert all(own[-1] and not any(own[:-1]) for own in stops.values())
+    assert all(stop[-1] and not any(stop[:-1]) for stop in stops.values())
     asked_for = [int(name.rpartition("/")[2]) for name, _ in turns]
     assert sum(number == 1 for number in asked_for) == 50
-    assert sum(asked_for) == sum(sum(range(1, len(own) + 1)) for own in stops.values())
+    assert sum(asked_for) == sum(sum(range(1, len(stop) + 1)) for stop in stops.values())

@@ -96,7 +96,7 @@ class TestCalls:
     def test_what_is_sent_in_the_same_words_is_stored_once(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
             asked = [prompt(f"{i // 2}?", system=f"Rules.\n\nYou are {i // 4}.") for i in range(20)]
-            await asyncio.gather(*(ledger.reserve(call(f"a{i}"), one, "m", 1) for i, one in enumerate(asked)))
+            await asyncio.gather(*(ledger.reserve(call(f"a{i}"), tokens, "m", 1) for i, tokens in enumerate(asked)))
 
         with_ledger(tmp_path, work)
         texts = [text for (text,) in rows(tmp_path, "SELECT text FROM texts")]
@@ -173,19 +173,19 @@ class TestAnswers:
 
     def test_the_order_does_not_depend_on_who_answered_first(self, tmp_path: Path) -> None:
         whom = [(f"agent:{i}", part) for i in range(4) for part in "ab"]
-        keys = [block_key(*one, arm=arm, round=r) for one in whom for arm in ("main", "b") for r in (1, 2)]
+        keys = [block_key(*who, arm=arm, round=r) for who in whom for arm in ("main", "b") for r in (1, 2)]
 
         def order(folder: Path, seed: int) -> list[tuple[BlockKey, str]]:
-            found: list[tuple[BlockKey, str]] = []
+            stored: list[tuple[BlockKey, str]] = []
 
             async def work(ledger: Ledger) -> None:
                 for key in random.Random(seed).sample(keys, len(keys)):
                     await ledger.store(key, [Answer(f"{key.part}{n}", "ok", position=3 - n) for n in range(3)])
-                found.extend((key, answer.item) for key, answer in ledger.iterate_answers("longitudinal"))
+                stored.extend((key, answer.item) for key, answer in ledger.iterate_answers("longitudinal"))
 
             folder.mkdir()
             with_ledger(folder, work)
-            return found
+            return stored
 
         first, second = order(tmp_path / "1", 1), order(tmp_path / "2", 2)
         assert first == second
@@ -196,8 +196,8 @@ class TestAnswers:
             for arm in ("main", "b"):
                 for round in (1, 2):
                     await ledger.store(block_key(arm=arm, round=round), [Answer(f"{arm}{round}", "ok")])
-            found = {a.item for _, a in ledger.iterate_answers("longitudinal", arm="b", phase="T0", round=2)}
-            assert found == {"b2"}
+            items = {a.item for _, a in ledger.iterate_answers("longitudinal", arm="b", phase="T0", round=2)}
+            assert items == {"b2"}
             assert not list(ledger.iterate_answers("longitudinal", phase="T1"))
             assert not list(ledger.iterate_answers("delphi"))
 
@@ -304,16 +304,16 @@ async def test_more_agents_than_are_held_are_read_in_pages_with_their_memories(t
     async with opened(tmp_path) as ledger:
         await ledger.store_population(people)
         await ledger.store_digests("T1", {"agent:3": "saw a boat", f"agent:{FEW}": "saw two"})
-        found = ledger.population()
-        assert isinstance(found, PagedPeople)
-        assert found[FEW] == found.with_id(f"agent:{FEW}") == people[-1]
-        assert list(found) == people
-        remembering = ledger.remembering(found, "T1")
+        population = ledger.population()
+        assert isinstance(population, PagedPeople)
+        assert population[FEW] == population.with_id(f"agent:{FEW}") == people[-1]
+        assert list(population) == people
+        remembering = ledger.remembering(population, "T1")
         assert [who.digest for who in remembering[2:5]] == [None, "saw a boat", None]
         assert remembering[-1].digest == "saw two"
-        assert ledger.remembering(found, "")[3].digest is None
+        assert ledger.remembering(population, "")[3].digest is None
         with pytest.raises(KeyError):
-            found.with_id("agent:nobody")
+            population.with_id("agent:nobody")
 
 
 async def test_every_call_key_field_is_part_of_the_key(tmp_path: Path) -> None:

@@ -140,11 +140,11 @@ def test_a_repair_says_how_much_is_asked_again_and_sets_the_checkpoints_aside(ru
     (run / CHECKPOINTS).write_bytes(b"position")
     content = (run / LEDGER).read_bytes()
     (run / LEDGER).write_bytes(content.replace(b'"run_id"', b'"rum_id"'))
-    said = restore(run)
-    assert (said.settled, said.again) == (0, 3)
-    assert "its 0 paid calls are not asked again; 3 settled since are" in said.lines()[0]
+    restored = restore(run)
+    assert (restored.settled, restored.again) == (0, 3)
+    assert "its 0 paid calls are not asked again; 3 settled since are" in restored.lines()[0]
     assert (run / f"{CHECKPOINTS}.damaged").exists()
-    assert said.kept == run / f"{LEDGER}.damaged"
+    assert restored.kept == run / f"{LEDGER}.damaged"
     assert is_sound(run)
     assert not restore(run).at  # nothing is wrong any more
     asyncio.run(opened(run))

@@ -123,7 +123,7 @@ def test_256_in_flight_overshoot_by_a_twentieth_at_most(replies: str, factor: in
         draw, slots = random.Random(seed), asyncio.Semaphore(256)
         budget = Budget(calls * (600 + factor * LONGEST))
 
-        async def one() -> None:
+        async def spend() -> None:
             async with slots:
                 if await budget.reserve(CALL, 0.0, "", KIND):
                     used = 600 + int(factor * LONGEST * REPLIES[replies](draw))
@@ -131,8 +131,8 @@ def test_256_in_flight_overshoot_by_a_twentieth_at_most(replies: str, factor: in
                         await asyncio.sleep(0)
                     await budget.settle(CALL, used, kind=KIND)
 
-        await asyncio.gather(*(one() for _ in range(500)))
+        await asyncio.gather(*(spend() for _ in range(500)))
         return budget.spent / budget.cap - 1
 
-    found = [asyncio.run(overshoot(calls, seed)) for seed, calls in enumerate((12, 60, 240))]
-    assert max(found) <= 0.05, found
+    overshoots = [asyncio.run(overshoot(calls, seed)) for seed, calls in enumerate((12, 60, 240))]
+    assert max(overshoots) <= 0.05, overshoots

@@ -20,7 +20,7 @@ async def run_calls(budget: Budget, calls: list[Call]) -> tuple[list[bool], int]
     """Whether each call was let through, and the most that was ever spent and reserved."""
     peak = 0
 
-    async def one(reserved: int, used: int, turns: int) -> bool:
+    async def spend(reserved: int, used: int, turns: int) -> bool:
         nonlocal peak
         if not await budget.reserve(reserved):
             return False
@@ -31,7 +31,7 @@ async def run_calls(budget: Budget, calls: list[Call]) -> tuple[list[bool], int]
         peak = max(peak, budget.spent + budget.reserved)
         return True
 
-    return list(await asyncio.gather(*(one(*call) for call in calls))), peak
+    return list(await asyncio.gather(*(spend(*call) for call in calls))), peak
 
 
 calls_within = st.lists(

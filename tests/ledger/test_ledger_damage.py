@@ -168,9 +168,9 @@ def test_a_damaged_ledger_is_refused_or_comes_to_the_same_answers(studies: Studi
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("harm", HARMS)
 def test_many_damaged_ledgers(studies: Studies, tmp_path: Path, harm: Harm) -> None:
-    draw, found = random.Random(29), Counter[tuple[str, str]]()
+    draw, outcomes = random.Random(29), Counter[tuple[str, str]]()
     for _ in range(5):
         for name in studies.folders:
             for checkpoints in (True, False):
-                found[name, outcome(studies, name, tmp_path / "out", harm, draw, checkpoints=checkpoints)] += 1
-    print(harm.__name__, dict(found))
+                outcomes[name, outcome(studies, name, tmp_path / "out", harm, draw, checkpoints=checkpoints)] += 1
+    print(harm.__name__, dict(outcomes))

@@ -22,9 +22,9 @@ async def test_a_form_is_filed_once_drafted_and_submitted_once(tmp_path: Path) -
         await file_form(ledger, BLOCK)
         await save_draft(ledger, BLOCK.key, {"x": "Weil"})
         await file_form(ledger, BLOCK)  # asking again, after a restart, loses no draft
-        found = form(ledger, BLOCK.key)
-        assert found is not None
-        assert (found.state, found.draft, found.block) == ("open", {"x": "Weil"}, BLOCK)
+        saved = form(ledger, BLOCK.key)
+        assert saved is not None
+        assert (saved.state, saved.draft, saved.block) == ("open", {"x": "Weil"}, BLOCK)
         assert [each.block.key for each in open_forms(ledger)] == [BLOCK.key]
         assert await close_form(ledger, BLOCK.key, "submitted")
         assert not await close_form(ledger, BLOCK.key, "withdrawn")

@@ -30,15 +30,17 @@ def allowed(file: Path) -> bool:
 
 
 def test_no_other_package_speaks_sql_or_imports_a_driver() -> None:
-    found = []
+    places = []
     for file in PACKAGE.rglob("*.py"):
         text = file.read_text("utf-8")
         if allowed(file) or not WORDS.search(text):
             continue
         for node in ast.walk(ast.parse(text)):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
             names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-            found += [f"{file}: {name}" for name in names if name.split(".")[0] in ("psycopg", "sqlalchemy", "sqlite3")]
+            places += [
+                f"{file}: {name}" for name in names if name.split(".")[0] in ("psycopg", "sqlalchemy", "sqlite3")
+            ]
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.search(node.value):
-                found.append(f"{file}:{node.lineno}: {node.value[:60]!r}")
-    assert found == []
+                places.append(f"{file}:{node.lineno}: {node.value[:60]!r}")
+    assert places == []

@@ -86,8 +86,8 @@ async def test_what_workers_write_is_copied_and_written_back_too(tmp_path: Path)
 
 async def test_who_was_struck_off_stores_nothing_and_its_calls_are_allowances(folder: Path) -> None:
     async with driven(folder) as ledger, worker(folder, "a") as gone, worker(folder, "b") as stays:
-        for one, subject in ((gone, "x"), (gone, "y"), (stays, "z")):
-            await one.reserve(call(subject), prompt(), "m", 100)
+        for holder, subject in ((gone, "x"), (gone, "y"), (stays, "z")):
+            await holder.reserve(call(subject), prompt(), "m", 100)
         await gone.settle(call("x"), Completion("paid"), USED)
         assert await ledger.write(lambda connection: evict(connection, "a", RUN)) == 1
         with pytest.raises(Evicted, match="taken to be lost"):
@@ -152,7 +152,7 @@ async def test_blocks_stay_under_the_cap_and_the_last_tokens_are_spent(folder: P
         made = await asyncio.gather(spend(first, both[0], "a"), spend(second, both[1], "b"))
         assert (sum(made), ledger.total("tokens")) == (10, 1000)
         assert all(made)
-        assert [one.short_of for one in both] == ["tokens", "tokens"]
+        assert [refusal.short_of for refusal in both] == ["tokens", "tokens"]
 
 
 async def test_a_stop_is_heard_by_the_others(folder: Path) -> None:
@@ -170,8 +170,8 @@ async def test_a_stop_is_heard_by_the_others(folder: Path) -> None:
 async def test_turns_follow_one_another_whoever_takes_them(folder: Path) -> None:
     async with driven(folder), worker(folder, "a") as first, worker(folder, "b") as second:
         waits = [
-            await one.write(lambda connection: take_turns(connection, "m", 100.0, 50.0))
-            for one in (first, second, first)
+            await store.write(lambda connection: take_turns(connection, "m", 100.0, 50.0))
+            for store in (first, second, first)
         ]
     requests, tokens = zip(*waits, strict=True)
     assert requests[0] == tokens[0] == pytest.approx(0, abs=0.01)

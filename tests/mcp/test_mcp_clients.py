@@ -48,22 +48,22 @@ def test_the_official_client_over_stdio(served: Served) -> None:
 @pytest.mark.skipif(not INSPECTOR.exists(), reason="the Inspector is not installed (make mcp-clients)")
 def test_the_inspector(served: Served) -> None:
     call = ["--method", "tools/call", "--tool-name", "interview_status", "--tool-arg", f"sim_id={served.finished}"]
-    found = subprocess.run(
+    done = subprocess.run(
         [str(INSPECTOR), "--cli", served.url, "--transport", "http", *call], capture_output=True, text=True, timeout=60,
         check=True,
     )  # fmt: skip
-    assert json.loads(found.stdout)["structuredContent"]["run_id"] == served.run_id
+    assert json.loads(done.stdout)["structuredContent"]["run_id"] == served.run_id
 
 
 def agent(url: str, what: str) -> dict[str, Any]:
     """What a LangGraph agent with a scripted model heard (agent_client.py)."""
     script = Path(__file__).with_name("agent_client.py")
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    found = subprocess.run(
+    done = subprocess.run(
         [str(AGENT), str(script), url, what], capture_output=True, text=True, timeout=240, env=clean, check=False
     )
-    assert found.returncode == 0, found.stderr
-    heard: dict[str, Any] = json.loads(found.stdout)
+    assert done.returncode == 0, done.stderr
+    heard: dict[str, Any] = json.loads(done.stdout)
     assert heard["answer"] == "Done."
     return heard
 
@@ -85,7 +85,7 @@ def test_a_langgraph_agent_runs_a_project_of_three_schemas_one_refined(served: S
         "start_project", *["conduct_interview"] * 3, "refine_interview", "project_progress",
     ]  # fmt: skip
     told = [json.loads(text) for text in heard["texts"]]
-    assert [one["complete"] for one in told[1:5]] == [True, True, False, True]
-    assert [one["ds_id"] for one in heard["state"]["answer"]["interviews"] if one["complete"]] == [
+    assert [interview["complete"] for interview in told[1:5]] == [True, True, False, True]
+    assert [interview["ds_id"] for interview in heard["state"]["answer"]["interviews"] if interview["complete"]] == [
         "warm-up-with-challenges", "scheduling-problem-type", "flow-shop",
     ]  # fmt: skip

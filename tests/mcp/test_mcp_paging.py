@@ -46,10 +46,10 @@ def test_pages_are_small_and_lose_nothing(value: Any, times: int) -> None:
 
 def test_numbers_stay_together_and_long_texts_are_cut() -> None:
     # "NNN": N, twice a number of up to three digits: at most 11 characters with braces, so well over 150 an entry.
-    found = list(entries({"draws": list(range(1000))}))
-    assert found[0].path.startswith("draws[0:")
-    assert len(found) < 10
-    assert [n for entry in found for n in entry.value] == list(range(1000))  # type: ignore[union-attr]
+    parts = list(entries({"draws": list(range(1000))}))
+    assert parts[0].path.startswith("draws[0:")
+    assert len(parts) < 10
+    assert [n for entry in parts for n in entry.value] == list(range(1000))  # type: ignore[union-attr]
     (entry,) = entries("x" * (ENTRY_CHARS + 1))
     assert str(entry.value).endswith(f"({ENTRY_CHARS + 1} characters; whole in the resource)")
 

@@ -40,12 +40,14 @@ def test_every_tool_is_listed_with_both_schemas_and_all_definitions_fit_beside_a
             assert name not in ("ctx", "begun"), tool.name
             assert name not in ("participant", "participants", "text", "words"), tool.name  # agent, agents, query
     # 51 kB, 44 tools, is about 12,700 tokens, which a calling model has in its context all the time.
-    found = served.session(lambda client: client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
-    assert len(json.dumps(found["tools"], ensure_ascii=False, separators=(",", ":")).encode()) <= 51_000
-    said = instructions()
-    assert served.session(_instructions) == said
-    assert all(re.search(rf"\b{tool['name']}\b", said) for tool in found["tools"])
-    assert all(one.offers.taken_for in said for one in methodologies().values() if one.offers)
+    listed = served.session(lambda client: client.list_tools()).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
+    assert len(json.dumps(listed["tools"], ensure_ascii=False, separators=(",", ":")).encode()) <= 51_000
+    text = instructions()
+    assert served.session(_instructions) == text
+    assert all(re.search(rf"\b{tool['name']}\b", text) for tool in listed["tools"])
+    assert all(methodology.offers.taken_for in text for methodology in methodologies().values() if methodology.offers)
 
 
 async def _instructions(client: Client) -> str | None:
@@ -74,18 +76,18 @@ def test_schemas_say_what_pydantics_do_in_fewer_words(served: Served) -> None:
 
 def test_lists_and_estimates_are_the_facades(served: Served) -> None:
     simulations = served.call("list_simulations").structured_content["simulations"]
-    by_id = {one["sim_id"]: one for one in simulations}
+    by_id = {simulation["sim_id"]: simulation for simulation in simulations}
     assert by_id[served.finished]["latest_run_id"] == served.run_id
     assert by_id[served.finished]["latest_status"] == "completed"
     instruments = served.call("list_instruments").structured_content["instruments"]
-    assert [one["methodology"] for one in instruments] == list(enquete.list_instruments())
-    found = served.call(
+    assert [instrument["methodology"] for instrument in instruments] == list(enquete.list_instruments())
+    estimate = served.call(
         "estimate_interviews", sim_id=served.untouched, methods=[METHOD], language="en"
     ).structured_content
     expected = enquete.estimate(served.untouched, root=str(served.root), methods=[METHOD], language="en")
-    assert found["agents"] == 4
-    assert found["tokens"] == expected.tokens.model_dump()
-    assert found["exceeds"] == ""
+    assert estimate["agents"] == 4
+    assert estimate["tokens"] == expected.tokens.model_dump()
+    assert estimate["exceeds"] == ""
 
 
 def test_status_says_what_to_call_next_and_that_nobody_real_answered(served: Served) -> None:
@@ -105,24 +107,24 @@ def test_pages_of_all_sections_together_hold_the_whole_findings(served: Served) 
         assert size_of(first) <= MOST_CHARS
         assert first.structured_content["entries"] == []
         assert 1 <= len(first.structured_content["findings"]) <= 10
-        found: dict[str, list[dict[str, Any]]] = {}
+        headed: dict[str, list[dict[str, Any]]] = {}
         for section in first.structured_content["sections"]:
             for page in range(1, section["pages"] + 1):
                 wanted = {**asked, "section": section["name"], "page": page}
                 result = await client.call_tool("get_interview_results", wanted)
                 assert size_of(result) <= MOST_CHARS, wanted
                 assert result.structured_content["pages"] == section["pages"]
-                found.setdefault(section["name"], []).extend(result.structured_content["entries"])
-        return found
+                headed.setdefault(section["name"], []).extend(result.structured_content["entries"])
+        return headed
 
     whole = enquete.load_run(served.finished, root=str(served.root)).results[METHOD]
-    found = served.session(read)
+    contents = served.session(read)
     tables = {
         name: value for name, value in whole.items() if isinstance(value, list) and value and isinstance(value[0], dict)
     }
     whole = {"facts": {name: value for name, value in whole.items() if name not in tables}, **tables}
-    assert list(found) == list(whole)
-    for name, entries in found.items():
+    assert list(contents) == list(whole)
+    for name, entries in contents.items():
         if len(entries) == 1:
             assert entries[0]["value"] == rounded(whole[name])
         else:
@@ -160,7 +162,7 @@ def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served
     english = served.call("get_interview_results", **asked).structured_content["findings"]
     german = served.call("get_interview_results", **asked, language="de").structured_content["findings"]
     run = enquete.load_run(served.finished, root=str(served.root))
-    assert english == [one["text"] for one in run.page_one["methodologies"][0]["findings"]]
+    assert english == [finding["text"] for finding in run.page_one["methodologies"][0]["findings"]]
     assert len(german) == len(english)
     assert not set(german) & set(english)
     members = served.call("get_interview_results", **asked, section="types").structured_content
@@ -200,12 +202,12 @@ def test_exports_and_resources_give_the_whole(served: Served) -> None:
 
 def test_what_agents_said_is_found_by_words_and_agent(served: Served) -> None:
     episodes = served.call("search_memory", sim_id=served.finished).structured_content["episodes"]
-    names = {one["agent_name"] for one in episodes}
+    names = {episode["agent_name"] for episode in episodes}
     assert len(names - {""}) == AGENTS
     wanted = sorted(names)[-1]
-    found = served.call("search_memory", sim_id=served.finished, agent=wanted).structured_content
-    assert {one["agent_name"] for one in found["episodes"]} == {wanted}
-    assert found["warning"]
+    hits = served.call("search_memory", sim_id=served.finished, agent=wanted).structured_content
+    assert {episode["agent_name"] for episode in hits["episodes"]} == {wanted}
+    assert hits["warning"]
     refused = text_of(served.call("search_memory", sim_id=served.finished, query="x" * 501))
     assert "query: 'x" in refused
     assert "write a text of at most 500 characters" in refused
@@ -234,7 +236,7 @@ def test_the_prompt_plans_a_study_and_figures_are_rounded(served: Served) -> Non
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "message"),
     [
         ("conduct_interviews", {"sim_id": "sim_finishd"}, "Known, nearest first: sim_finished"),
         ("interview_status", {"sim_id": "../simulations/sim_finished"}, "no simulation"),
@@ -252,11 +254,11 @@ def test_the_prompt_plans_a_study_and_figures_are_rounded(served: Served) -> Non
     ],
 )
 def test_errors_say_what_would_be_right_and_name_no_folder(
-    served: Served, tool: str, arguments: dict[str, Any], said: str
+    served: Served, tool: str, arguments: dict[str, Any], message: str
 ) -> None:
     result = served.call(tool, **arguments)
     assert result.is_error
-    assert said in text_of(result)
+    assert message in text_of(result)
     assert str(served.root) not in text_of(result)
 
 

@@ -82,7 +82,7 @@ def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name
     bank, own_folder = DATA / "sim_683e8059ab27", served.root / "instruments"
     shutil.copytree(bank, served.root / "simulations" / bank.name)
     drafts = served.call("draft_instruments", sim_id=bank.name, into="bank").structured_content
-    by_methodology = {one["methodology"]: one for one in drafts["files"]}
+    by_methodology = {file["methodology"]: file for file in drafts["files"]}
     named = by_methodology["diversity"]["name"]
     assert (named, f'"{by_methodology["longitudinal"]["name"]}"' in drafts["next"]) == ("bank/diversity", True)
     read = served.session(lambda client: client.read_resource(by_methodology["diversity"]["resource_uri"]))
@@ -90,14 +90,14 @@ def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name
     again = text_of(served.call("draft_instruments", sim_id=bank.name, into="bank"))
     assert "is there already; name another folder" in again
     assert str(served.root) not in again
-    own = served.call("draft_instruments", sim_id=bank.name, into="own", topic="Banks", themes=["cashback", "fees"])
-    assert own.structured_content["themes"] == ["cashback", "fees"]
+    drafted = served.call("draft_instruments", sim_id=bank.name, into="own", topic="Banks", themes=["cashback", "fees"])
+    assert drafted.structured_content["themes"] == ["cashback", "fees"]
     shutil.rmtree(own_folder / "own")
     refused = served.call("draft_instruments", sim_id=bank.name, themes=["x"] * 9)
     assert text_of(refused).startswith("draft_instruments: themes: ")
     (own_folder / "bank" / "longitudinal.yaml").rename(own_folder / "cashback.yaml")
     instruments = served.call("list_instruments").structured_content["instruments"]
-    listed = {one["file"] for one in instruments if one["file"]}
+    listed = {instrument["file"] for instrument in instruments if instrument["file"]}
     assert listed == {"cashback", named, "bank/delphi", "bank/scenario", "bank/roundtable"}
     weighed = served.call("estimate_interviews", sim_id=bank.name, instruments={"diversity": named}, language="en")
     assert not weighed.is_error, text_of(weighed)
@@ -105,8 +105,8 @@ def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name
     result = served.call("conduct_interviews", **asked, instruments={"longitudinal": "cashback"}, fit="checked")
     assert not result.is_error, text_of(result)
     assert result.structured_content["status"] == "completed"
-    found = served.call("get_interview_results", sim_id=bank.name, methodology="longitudinal").structured_content
-    assert any(theme in json.dumps(found, ensure_ascii=False) for theme in drafts["themes"])
+    results = served.call("get_interview_results", sim_id=bank.name, methodology="longitudinal").structured_content
+    assert any(theme in json.dumps(results, ensure_ascii=False) for theme in drafts["themes"])
     refused = served.call("conduct_interviews", **asked, instruments={"longitudinal": "nobody"})
     assert "is no file of this server" in text_of(refused)
 
@@ -166,8 +166,8 @@ def test_over_budget_gives_the_estimate_and_the_arguments_that_would_do(fresh: S
     refused = fresh.call("conduct_interviews", **asked)
     expected = enquete.estimate(fresh.untouched, root=str(fresh.root), methods=[QUICK])
     assert refused.is_error
-    for said in ("confirm=true", f"budget_tokens={expected.sufficient_tokens}", "The cap is 100 tokens"):
-        assert said in text_of(refused)
+    for text in ("confirm=true", f"budget_tokens={expected.sufficient_tokens}", "The cap is 100 tokens"):
+        assert text in text_of(refused)
     assert not enquete.list_runs(fresh.untouched, root=str(fresh.root))
     confirmed = fresh.call("conduct_interviews", **asked, confirm=True).structured_content
     assert confirmed["status"] == "paused"

@@ -25,7 +25,7 @@ def settings(root: Path, model_url: str) -> dict[str, str]:
     return {"LLM_BASE_URL": model_url, "LLM_MODEL_NAME": "test", "ENQUETE_CONCURRENCY": "1", "HOME": str(root)}
 
 
-def said(process: Forked, **message: Any) -> None:
+def send(process: Forked, **message: Any) -> None:
     process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     process.stdin.flush()
 
@@ -40,10 +40,10 @@ def answered(process: Forked, number: int) -> dict[str, Any]:
 
 def begun_over_stdio(process: Forked) -> dict[str, Any]:
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    said(process, id=1, method="initialize", params=client)
+    send(process, id=1, method="initialize", params=client)
     answered(process, 1)
-    said(process, method="notifications/initialized")
-    said(process, id=2, method="tools/call", params={"name": "conduct_interviews", "arguments": ASKED})
+    send(process, method="notifications/initialized")
+    send(process, id=2, method="tools/call", params={"name": "conduct_interviews", "arguments": ASKED})
     return dict(answered(process, 2)["structuredContent"])
 
 

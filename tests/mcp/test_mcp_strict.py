@@ -19,14 +19,14 @@ from enquete.state.errors import OverBudget, RunMismatch
 def test_no_tool_takes_what_it_does_not_name(served: Served) -> None:
     tools = served.session(lambda client: client.list_tools()).tools
     assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
-    for given, said in (
+    for given, message in (
         ({"budget_token": 5}, "no argument 'budget_token' (did you mean budget_tokens?); it takes sim_id, "),
         ({"bogus": 1}, "no argument 'bogus'; it takes"),
         ({"begun": {"task": 1}}, "no argument 'begun'"),
     ):
         refused = served.call("conduct_interviews", sim_id=served.untouched, **given)
         assert refused.is_error
-        assert said in text_of(refused)
+        assert message in text_of(refused)
     assert not enquete.list_runs(served.untouched, root=str(served.root))
 
 
@@ -53,7 +53,7 @@ def test_a_simulation_that_links_out_of_the_root_is_neither_read_nor_written(ser
         assert "'interviews/synthesis' is a symbolic link out of this server's root" in text_of(refused), tool
         assert str(tmp_path) not in text_of(refused)
     listed = served.call("list_simulations").structured_content["simulations"]
-    assert "symbolic link" in next(one for one in listed if one["sim_id"] == name)["problem"]
+    assert "symbolic link" in next(listed_one for listed_one in listed if listed_one["sim_id"] == name)["problem"]
     assert not list(tmp_path.iterdir())
     (folder / "interviews" / "synthesis").unlink()
 
@@ -64,14 +64,14 @@ def test_the_prompt_does_without_a_topic(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({"go_ahead": True, "budget_tokens": -5}, "the user's budget_tokens: -5 is not above 0"),
         ({"go_ahead": "perhaps"}, "go_ahead is true or false"),
     ],
 )
 def test_the_user_is_asked_in_a_users_words_and_a_wrong_reply_is_told(
-    served: Served, content: dict[str, Any], said: str
+    served: Served, content: dict[str, Any], message: str
 ) -> None:
     questions: list[str] = []
 
@@ -85,7 +85,7 @@ def test_the_user_is_asked_in_a_users_words_and_a_wrong_reply_is_told(
 
     refused = served.session(work, elicitation_callback=reply)
     assert refused.is_error
-    assert said in text_of(refused)
+    assert message in text_of(refused)
     assert "esolver" not in text_of(refused)
     assert "Begin all the same?" in questions[0]
     for word in ("confirm", "budget_tokens", "conduct_interviews"):

@@ -12,29 +12,29 @@ from enquete.memory.recall import LocalMemory, MemoryRecord, Preference, episode
 from tests.support.episodes import write_episodes
 
 
-def said(name: str, who: str, text: str, **more: object) -> MemoryRecord:
+def record_of(name: str, who: str, text: str, **more: object) -> MemoryRecord:
     return MemoryRecord(
         id=name, kind="interview", text=text, sim_id="s", run_id="r", participant=f"agent:{who}", agent_name=who, **more
     )
 
 
-MARIE = said("r/T1/marie", "Marie Holm", "Agent Marie Holm (interview/likert/T1): the quota must fall")
-OLAF = said("r/T1/olaf", "Olaf Jensen", "Agent Olaf Jensen (interview/likert/T1): quotas ruin the harbour")
+MARIE = record_of("r/T1/marie", "Marie Holm", "Agent Marie Holm (interview/likert/T1): the quota must fall")
+OLAF = record_of("r/T1/olaf", "Olaf Jensen", "Agent Olaf Jensen (interview/likert/T1): quotas ruin the harbour")
 
 
 def test_an_episode_is_found_by_agent_and_topic_and_once_who_is_named_first(tmp_path: Path) -> None:
     write_episodes(tmp_path, MARIE, OLAF)
     write_episodes(tmp_path, MARIE.model_copy(update={"text": "changed"}), run="s")  # a later run's file names it too
-    write_episodes(tmp_path, said("r/T1/ida", "Ida", "the quota"), run="t", complete=False)
-    found = list(episodes(tmp_path))
-    assert found == [MARIE, OLAF]
-    assert {one.id for one in search(found, "quota")} == {MARIE.id, OLAF.id}  # a word counts as a beginning
-    assert search(found, "quota", agent="olaf") == [OLAF]
-    assert search(found, "", agent="agent:Marie Holm") == [MARIE]
-    assert search(found, 'harbour" OR 1 NEAR(') == [OLAF]
-    assert search(found, "nothing-of-this") == []
-    assert search(found, "", limit=1) == [OLAF]
-    twins = [said(name, name, "the quota must fall") for name in ("Marie", "Olaf", "Ida")]
+    write_episodes(tmp_path, record_of("r/T1/ida", "Ida", "the quota"), run="t", complete=False)
+    records = list(episodes(tmp_path))
+    assert records == [MARIE, OLAF]
+    assert {hit.id for hit in search(records, "quota")} == {MARIE.id, OLAF.id}  # a word counts as a beginning
+    assert search(records, "quota", agent="olaf") == [OLAF]
+    assert search(records, "", agent="agent:Marie Holm") == [MARIE]
+    assert search(records, 'harbour" OR 1 NEAR(') == [OLAF]
+    assert search(records, "nothing-of-this") == []
+    assert search(records, "", limit=1) == [OLAF]
+    twins = [record_of(name, name, "the quota must fall") for name in ("Marie", "Olaf", "Ida")]
     assert search(twins, "quota olaf")[0] == twins[1]
 
 
@@ -66,8 +66,8 @@ def test_markers_stand_by_graph(tmp_path: Path) -> None:
         memory.mark("one", MARIE.id, "sent")
         memory.mark("one", OLAF.id, "sending")
         assert memory.delivered("one") == {MARIE.id: "sent", OLAF.id: "sending"}
-        assert [one.id for one in memory.undelivered("one")] == [OLAF.id]
-        assert [one.id for one in memory.undelivered("two")] == [MARIE.id, OLAF.id]
+        assert [record.id for record in memory.undelivered("one")] == [OLAF.id]
+        assert [record.id for record in memory.undelivered("two")] == [MARIE.id, OLAF.id]
         memory.mark("one", OLAF.id, "")
         assert memory.delivered("one") == {MARIE.id: "sent"}
 
@@ -75,13 +75,13 @@ def test_markers_stand_by_graph(tmp_path: Path) -> None:
 def test_what_is_noted_of_a_run_is_forgotten_with_it(tmp_path: Path) -> None:
     with LocalMemory.opened(tmp_path) as memory:
         for run in ("r", "r2"):
-            memory.remember([said(f"{run}/a", "Ida", "x")])
+            memory.remember([record_of(f"{run}/a", "Ida", "x")])
             memory.mark("one", f"{run}/a", "sent")
             memory.remember_preference(compared(run, "q", "a"))
         memory.forget({"r"})
         assert (memory.record("r/a"), memory.record("r2/a") is not None) == (None, True)
         assert memory.delivered("one") == {"r2/a": "sent"}
-        assert [one.run_id for one in memory.preferences()] == ["r2"]
+        assert [preference.run_id for preference in memory.preferences()] == ["r2"]
 
 
 def compared(run: str, question: str, winner: str, kind: str = "scale") -> Preference:

@@ -44,7 +44,9 @@ def impatient(graph: Graph, server: ZepServer) -> Iterator[Graph]:
 
 
 def episodes(server: ZepServer) -> list[str]:
-    return [one["content"] for one in (*server.episodes, *(m for all_ in server.messages.values() for m in all_))]
+    return [
+        episode["content"] for episode in (*server.episodes, *(m for all_ in server.messages.values() for m in all_))
+    ]
 
 
 def posting(graph: Graph) -> str:
@@ -55,7 +57,7 @@ def reading(graph: Graph) -> str:
     return "POST /graph/node" if graph.name.startswith("zep-cloud") else "GET /sessions"
 
 
-def said(number: int) -> MemoryRecord:
+def record_of(number: int) -> MemoryRecord:
     return MemoryRecord(
         id=f"r/{number}", kind="interview", text=f"Agent Marie: {number}", sim_id="sim_1", run_id="r",
         participant=MARIE, agent_name="Marie",
@@ -87,7 +89,7 @@ class TestReading:
         server.knows["sim_1-agent-u1"] = {"summary": {"content": "A skipper."}, "relevant_facts": [fact]}
         graph = ZepSessions("sim_1", KEY, server.url)
         known = graph.read([MARIE, "agent:u2"])  # the second has no session: 404
-        assert {who: (one.summary, [f.text for f in one.facts]) for who, one in known.items()} == {
+        assert {who: (knowledge.summary, [f.text for f in knowledge.facts]) for who, knowledge in known.items()} == {
             MARIE: ("A skipper.", ["Marie fears for her licence."])
         }
         graph.close()
@@ -145,15 +147,15 @@ class TestReading:
         server.lists = {"node": nothing, "edge": nothing}
         server.knows["sim_1-agent-u2"] = {"messages": nothing, "relevant_facts": nothing, "summary": None}
         known = graph.read([MARIE, "agent:u2"])
-        assert not any(one.summary or one.facts for one in known.values())
-        assert not graph.holds(said(1))
+        assert not any(knowledge.summary or knowledge.facts for knowledge in known.values())
+        assert not graph.holds(record_of(1))
 
     def test_a_list_that_ends_with_a_full_page_is_asked_for_once_more(self, server: ZepServer) -> None:
         server.lists["node"] = [node(f"n{i:04}", f"Somebody {i}", "") for i in range(PAGE - 1)]
         server.lists["node"].append(node("u1", "Marie", "Last of the page."))
         graph = ZepCloudGraph("g1", KEY, server.url)
         assert graph.read([MARIE])[MARIE].summary == "Last of the page."
-        assert [one for one in server.requests if "node" in one] == ["POST /graph/node/graph/g1"] * 2
+        assert [request for request in server.requests if "node" in request] == ["POST /graph/node/graph/g1"] * 2
         graph.close()
 
     def test_a_graph_that_is_not_there(self, server: ZepServer) -> None:
@@ -166,9 +168,9 @@ class TestReading:
 class TestWriting:
     def test_each_episode_once_in_order_over_deliveries(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             assert deliver(memory, graph, patience_s=0).sent == 2
-            write_episodes(tmp_path, said(1), said(3))
+            write_episodes(tmp_path, record_of(1), record_of(3))
             assert deliver(memory, graph, patience_s=0).sent == 1
         assert episodes(server) == ["Agent Marie: 1", "Agent Marie: 2", "Agent Marie: 3"]
         if graph.name.startswith("zep/"):
@@ -176,30 +178,32 @@ class TestWriting:
 
     def test_an_episode_is_found_again_by_whoever_reads_the_graph(self, server: ZepServer, graph: Graph) -> None:
         """By the libraries' own clients, as the simulation's would."""
-        graph.write(said(1))
-        graph.write(said(2))
-        assert [graph.holds(said(number)) for number in (1, 2, 3)] == [True, True, False]
+        graph.write(record_of(1))
+        graph.write(record_of(2))
+        assert [graph.holds(record_of(number)) for number in (1, 2, 3)] == [True, True, False]
         if graph.name.startswith("zep-cloud"):
             from zep_cloud.client import Zep as ZepCloud  # here: every worker collects every file
 
-            found = ZepCloud(api_key=KEY, base_url=f"{server.url}/api/v2").graph.episode.get_by_graph_id("g1", lastn=1)
-            assert [(one.content, one.source_description) for one in found.episodes or []] == [
+            stored = ZepCloud(api_key=KEY, base_url=f"{server.url}/api/v2").graph.episode.get_by_graph_id("g1", lastn=1)
+            assert [(episode.content, episode.source_description) for episode in stored.episodes or []] == [
                 ("Agent Marie: 2", "enquete r/2")
             ]
         else:
             from zep_python.client import Zep as ZepServerClient
 
             memory = ZepServerClient(api_key=KEY, base_url=server.url).memory.get("sim_1-agent-u1", lastn=1)
-            assert [(one.content, one.role) for one in memory.messages or []] == [("Agent Marie: 2", "Marie")]
+            assert [(message.content, message.role) for message in memory.messages or []] == [
+                ("Agent Marie: 2", "Marie")
+            ]
 
     def test_a_limit_is_waited_for_as_long_as_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         waits: list[float] = []
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             server.next(posting(graph), 429, 429)
             server.retry_after = "7"
             first = deliver(memory, graph, patience_s=10, wait=waits.append)
-            assert (waits, first.sent, [one.id for one in first.left]) == ([7], 0, ["r/1", "r/2"])
+            assert (waits, first.sent, [record.id for record in first.left]) == ([7], 0, ["r/1", "r/2"])
             assert "429" in first.why
             assert deliver(memory, graph, patience_s=0).sent == 2
         assert len(episodes(server)) == 2
@@ -209,28 +213,28 @@ class TestWriting:
         self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path, fault: int | str
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             server.next(posting(graph), fault)
             first = deliver(memory, impatient if fault == "slow" else graph, patience_s=9)
-            assert [one.id for one in first.left] == ["r/1", "r/2"]
+            assert [record.id for record in first.left] == ["r/1", "r/2"]
             assert deliver(memory, graph, patience_s=0).sent == 2
         assert len(episodes(server)) == 2
 
     def test_no_more_time_is_taken_than_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         times = iter([0.0, 1.0, 61.0])
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             done = deliver(memory, graph, patience_s=0, longest_s=60, clock=lambda: next(times))
-        assert (done.sent, [one.id for one in done.left]) == (1, ["r/2"])
+        assert (done.sent, [record.id for record in done.left]) == (1, ["r/2"])
         assert done.why == "60 seconds were not enough"
 
     def test_an_answer_that_was_lost_makes_no_twin(
         self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1))
+            write_episodes(tmp_path, record_of(1))
             if graph.name.startswith("zep/"):
-                graph.write(said(0))  # the session is there
+                graph.write(record_of(0))  # the session is there
             before = len(episodes(server))
             server.lost = True
             assert len(deliver(memory, impatient, patience_s=0).left) == 1
@@ -242,9 +246,9 @@ class TestWriting:
     ) -> None:
         asking = "GET /graph" if graph.name.startswith("zep-cloud") else "GET /sessions"
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1))
+            write_episodes(tmp_path, record_of(1))
             if graph.name.startswith("zep/"):
-                graph.write(said(0))  # the session is there
+                graph.write(record_of(0))  # the session is there
             before = len(episodes(server))
             server.lost = True
             assert len(deliver(memory, impatient, patience_s=0).left) == 1
@@ -257,10 +261,10 @@ class TestWriting:
         self, server: ZepServer, graph: Graph, tmp_path: Path
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            write_episodes(tmp_path, said(1), said(2))
+            write_episodes(tmp_path, record_of(1), record_of(2))
             server.next(posting(graph), 422)
             done = deliver(memory, graph, patience_s=0)
-        assert (done.sent, [one.id for one in done.left]) == (1, ["r/1"])
+        assert (done.sent, [record.id for record in done.left]) == (1, ["r/1"])
         assert "422" in done.why
 
 

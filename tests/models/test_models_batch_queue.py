@@ -51,11 +51,11 @@ class BatchContext:
         return CallKey(self.ledger.run, "main", "m", "T1", "answer", name, 0)
 
     async def ask(self, *names: str, tokens: int = 500) -> dict[str, Got]:
-        async def one(name: str) -> Got:
+        async def request(name: str) -> Got:
             prompt = Prompt(f"You are {name}.", ({"role": "user", "content": "?"},), SCHEMA, tokens)
             return await self.model.request(self.key(name), lambda: prompt)
 
-        return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+        return dict(zip(names, await asyncio.gather(*map(request, names)), strict=True))
 
     async def aclose(self) -> None:
         await self.batch_queue.aclose()
@@ -97,7 +97,7 @@ def sizes(server: ModelServer) -> list[int]:
 
 
 def all_settled(got: dict[str, Got]) -> bool:
-    return all(isinstance(one, Completion) for one in got.values())
+    return all(isinstance(result, Completion) for result in got.values())
 
 
 def test_all_who_wait_go_in_one_batch_and_a_file_takes_so_many(server: ModelServer, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_an_order_is_polled_and_fetched(server: ModelServer) -> None:
         order = await ordered(provider, asked(*"abc"), run="r", mark="1")
         assert (order.stage, server.count()) == ("under way", 0)
         seen = [await provider.look(order.id) for _ in range(2)]
-        assert [(one.stage, one.done, one.failed, one.total) for one in seen] == [
+        assert [(progress.stage, progress.done, progress.failed, progress.total) for progress in seen] == [
             ("under way", 2, 0, 3),
             ("completed", 3, 0, 3),
         ]
@@ -78,9 +78,9 @@ def test_after_a_kill_an_order_is_found_by_its_run_and_mark(server: ModelServer)
         newer = server.batches.jobs["batch_2"]
         for number in range(3, 103):
             server.batches.jobs[f"batch_{number}"] = replace(newer, shown=newer.shown | {"id": f"batch_{number}"})
-        found = await provider.find("r", "1")
-        assert found is not None
-        assert found.id == first.id
+        batch = await provider.find("r", "1")
+        assert batch is not None
+        assert batch.id == first.id
         assert await provider.find("r", "2") is None
 
     at(server, work)
@@ -117,7 +117,7 @@ def test_what_failed_or_expired_says_so_and_was_not_bought(server: ModelServer) 
         ended = await provider.look((await ordered(provider, asked(*"abc"), run="r", mark="1")).id)
         assert (ended.stage, ended.done, ended.failed) == ("expired", 1, 2)
         replies = await fetched(provider, ended)
-        assert {name: (one.status, one.told.message) for name, one in replies.items()} == {"a": (200, ""),
+        assert {name: (reply.status, reply.told.message) for name, reply in replies.items()} == {"a": (200, ""),
             "b": (500, "The server had an error"), "c": (0, "This request was not executed")}  # fmt: skip
         assert server.count() == 1
 
@@ -142,7 +142,7 @@ def test_a_file_whose_lines_cannot_be_read_gives_no_replies(server: ModelServer)
 
     async def work(provider: Provider) -> None:
         replies = await fetched(provider, BatchJob("x", "completed", 0, 0, 0, files=("odd",)))
-        assert {name: one.told.message for name, one in replies.items()} == {"b": "no ***"}
+        assert {name: reply.told.message for name, reply in replies.items()} == {"b": "no ***"}
 
     at(server, work)
 

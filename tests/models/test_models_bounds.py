@@ -116,8 +116,9 @@ def assert_bounded(name: str, megabytes: int, times: int) -> float:
         got = ask(server.base_url, times)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    assert all(isinstance(one, Unavailable) for one in got), got
-    named = ["more than 4 MB" in str(one) for one in got]  # at once, one whose connection was shut may say that instead
+    assert all(isinstance(outcome, Unavailable) for outcome in got), got
+    # at once, one whose connection was shut may say that instead
+    named = ["more than 4 MB" in str(outcome) for outcome in got]
     assert all(named) if times == 1 else sum(named) > times / 2, got
     # Of a body in pieces of 1 MB up to one piece is held beside what was read.
     assert peak < times * (SMALL_BYTES + 3 * 2**20) + LARGE_AT_ONCE * 2 * MOST_BYTES + 2**25

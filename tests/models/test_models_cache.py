@@ -108,17 +108,17 @@ def test_texts_do_not_run_into_one_another(system: str, content: str) -> None:
 def test_what_was_put_is_found_at_once_and_after_reopening(cache: ResponseCache, path: Path) -> None:
     before = datetime.now(UTC)
     put(cache, "k", "antwörtchen 🐟")
-    found = cache.get("k")
-    assert found is not None
+    cached = cache.get("k")
+    assert cached is not None
     cache.close()
     with reopened(path) as again:
-        assert again.get("k") == found
+        assert again.get("k") == cached
         assert (again.hits, again.misses) == (1, 0)
-    assert (found.text, found.finish, found.raw, found.fingerprint, found.model, found.input_tokens) == (
+    assert (cached.text, cached.finish, cached.raw, cached.fingerprint, cached.model, cached.input_tokens) == (
         ("antwörtchen 🐟", "stop", "raw", "fp", "m-1", 10)
     )
-    assert found.output_tokens is None
-    assert before <= found.stored_at <= datetime.now(UTC)
+    assert cached.output_tokens is None
+    assert before <= cached.stored_at <= datetime.now(UTC)
 
 
 def test_hits_and_misses_are_counted_and_using_it_after_it_was_closed_is_a_bug(cache: ResponseCache) -> None:
@@ -152,9 +152,9 @@ def test_the_last_response_under_a_key_counts(
             put(cache, key, text)
     with reopened(path) as again:
         for key, text in dict(puts).items():
-            found = again.get(key)
-            assert found is not None
-            assert found.text == text
+            cached = again.get(key)
+            assert cached is not None
+            assert cached.text == text
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes")
@@ -193,9 +193,9 @@ def test_many_threads_with_event_loops_of_their_own(cache: ResponseCache) -> Non
         for index in range(50):
             put(cache, f"{number}/{index}", str(index))
             await asyncio.sleep(0)
-            found = cache.get(f"{number}/{index}")
-            assert found
-            assert found.text == str(index)
+            cached = cache.get(f"{number}/{index}")
+            assert cached
+            assert cached.text == str(index)
 
     failures: list[BaseException] = []
 
@@ -274,16 +274,16 @@ def older(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "notice"),
     [(scribble, "was damaged (file is not a database)"), (older, "another version of Enquete (schema 99")],
 )
-def test_an_unusable_file_is_set_aside_with_a_notice(path: Path, harm: Callable[[Path], None], said: str) -> None:
+def test_an_unusable_file_is_set_aside_with_a_notice(path: Path, harm: Callable[[Path], None], notice: str) -> None:
     with reopened(path) as cache:
         put(cache, "k")
     harm(path)
     was = path.read_bytes()
     with reopened(path) as cache:
-        assert said in cache.notices[0]
+        assert notice in cache.notices[0]
         assert cache.get("k") is None
         put(cache, "new")
         assert cache.get("new")

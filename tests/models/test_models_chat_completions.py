@@ -117,8 +117,8 @@ def test_the_prompt_suffices_on_every_format_and_a_schema_is_strict_where_it_can
     assert heading == "JSON schema:"
     assert json.loads(schema) == SCHEMA
     assert messages(prompt("q"), ResponseFormat.PROMPT)[-1][1].startswith("q\n\nJSON schema:\n{")
-    said = replace(prompt("q"), says_form=True)  # and the schema is sent beside it on the first format
-    assert [messages(said, each)[-1][1] == "q" for each in ResponseFormat] == [True, False, False]
+    spoken = replace(prompt("q"), says_form=True)  # and the schema is sent beside it on the first format
+    assert [messages(spoken, each)[-1][1] == "q" for each in ResponseFormat] == [True, False, False]
     fixed = format_field(ResponseFormat.JSON_SCHEMA, compact(SCHEMA))["response_format"]
     assert isinstance(fixed, dict)
     inner = fixed["json_schema"]

@@ -43,10 +43,10 @@ def servers() -> Iterator[list[ModelServer]]:
 
 def fleet_of(servers: Sequence[ModelServer], patience_s: float = 10) -> Fleet:
     options: Any = {"limiter": Limiter(16), "timeout_s": 5, "backoff_s": 0.01, "patience_s": patience_s}
-    return Fleet([(Transport(one.base_url, SecretStr(KEY), **options), 1.0) for one in servers])
+    return Fleet([(Transport(server.base_url, SecretStr(KEY), **options), 1.0) for server in servers])
 
 
-async def one(fleet: Fleet, agent: str, question: str) -> ModelResponse | Unavailable:
+async def attempt(fleet: Fleet, agent: str, question: str) -> ModelResponse | Unavailable:
     try:
         return await fleet.send(prompt(f"{agent}: {question}"), model="m", temperature=0, seed=0, agent=agent)
     except Unavailable as error:
@@ -54,7 +54,7 @@ async def one(fleet: Fleet, agent: str, question: str) -> ModelResponse | Unavai
 
 
 async def everybody(fleet: Fleet, question: str, agents: Sequence[str] = AGENTS) -> list[ModelResponse | Unavailable]:
-    return await asyncio.gather(*(one(fleet, agent, question) for agent in agents))
+    return await asyncio.gather(*(attempt(fleet, agent, question) for agent in agents))
 
 
 def asked(servers: Sequence[ModelServer], question: str) -> dict[str, list[int]]:
@@ -102,8 +102,8 @@ async def test_an_agent_stays_with_its_server(servers: list[ModelServer]) -> Non
     fleet = fleet_of(servers)
     for question in ("first", "second", "third"):
         await everybody(fleet, question)
-        own = {agent: order[:1] for agent, order in homes(fleet, servers).items()}
-        assert asked(servers, question) == own
+        home = {agent: order[:1] for agent, order in homes(fleet, servers).items()}
+        assert asked(servers, question) == home
     await fleet.aclose()
     assert {server.count() > 0 for server in servers} == {True}
 
@@ -193,11 +193,11 @@ def test_all_away_for_longer_than_patience_is_an_outage(servers: list[ModelServe
 async def test_later_holds_for_the_server_that_said_it(servers: list[ModelServer]) -> None:
     servers[0].faults = {"http_429": 1.0}
     fleet = fleet_of(servers)
-    own = {agent: places[0] for agent, places in homes(fleet, servers).items()}
-    held = asyncio.create_task(everybody(fleet, "held", [agent for agent in AGENTS if own[agent] == 0]))
+    home = {agent: places[0] for agent, places in homes(fleet, servers).items()}
+    held = asyncio.create_task(everybody(fleet, "held", [agent for agent in AGENTS if home[agent] == 0]))
     while not servers[0].count():  # noqa: ASYNC110 - nobody tells
         await asyncio.sleep(0.01)
-    answers = await everybody(fleet, "free", [agent for agent in AGENTS if own[agent] != 0])
+    answers = await everybody(fleet, "free", [agent for agent in AGENTS if home[agent] != 0])
     assert not any(isinstance(answer, Unavailable) for answer in answers)
     assert not held.done()
     servers[0].faults.clear()
@@ -235,12 +235,12 @@ def test_a_run_survives_one_of_its_servers(tmp_path: Path) -> None:
         for drawn in count():  # an agent's server follows from the ports: one in nine times a server has nobody
             servers = [stack.enter_context(ModelServer(latency=0.01)) for _ in range(3)]
             unwritten.interview(people, **study(tmp_path / f"fleet{drawn}", url_of(servers)))
-            own = by_person(servers)
-            if set.union(*own.values()) == {0, 1, 2}:
+            used = by_person(servers)
+            if set.union(*used.values()) == {0, 1, 2}:
                 break
         undisturbed = stored_answers(run_folder(tmp_path / f"fleet{drawn}"))
-        assert len(own) == PEOPLE
-        assert all(len(places) == 1 for places in own.values())
+        assert len(used) == PEOPLE
+        assert all(len(places) == 1 for places in used.values())
         for server in servers:
             server.requests.clear()
         unwritten.interview(people, **study(tmp_path / "single", servers[1].base_url))
@@ -248,13 +248,13 @@ def test_a_run_survives_one_of_its_servers(tmp_path: Path) -> None:
         servers[1].requests.clear()
 
         # Each agent is asked in three rounds: it leaves in the second, and all of its agents have one to go.
-        servers[0].vanish(after=1 + sum(places == {0} for places in own.values()))
+        servers[0].vanish(after=1 + sum(places == {0} for places in used.values()))
         run = unwritten.interview(people, **study(tmp_path / "struck", url_of(servers)))
         folder = run_folder(tmp_path / "struck")
         assert run.status == "completed"
         assert stored_answers(folder) == undisturbed
-        assert all(by_person(servers)[who] == places for who, places in own.items() if places != {0})
-        moved = [by_person(servers)[who] for who, places in own.items() if places == {0}]
+        assert all(by_person(servers)[who] == places for who, places in used.items() if places != {0})
+        moved = [by_person(servers)[who] for who, places in used.items() if places == {0}]
         assert all(places - {0} for places in moved)
         calls, requests = call_keys(folder), sum(server.count() for server in servers)
         assert requests - len(calls) <= 6  # those in flight there

@@ -36,7 +36,7 @@ def transport_to(server: ModelServer, limiter: Limiter | None = None, **options:
     )  # fmt: skip
 
 
-async def one(transport: Transport, question: str) -> Ended:
+async def attempt(transport: Transport, question: str) -> Ended:
     try:
         return await transport.send(prompt(question), model="m", temperature=0, seed=0)
     except Unavailable as error:
@@ -47,7 +47,7 @@ def ask_all(server: ModelServer, questions: Iterable[object], **options: float) 
     async def main() -> list[Ended]:
         transport = transport_to(server, **options)
         try:
-            return await asyncio.gather(*(one(transport, str(question)) for question in questions))
+            return await asyncio.gather(*(attempt(transport, str(question)) for question in questions))
         finally:
             await transport.aclose()
 
@@ -129,10 +129,10 @@ def test_a_poisonous_request_fails_alone_after_three_attempts() -> None:
 
         async def main() -> tuple[Ended, list[Ended]]:
             transport = transport_to(server, backoff_s=0.15)
-            await one(transport, "before")  # json_schema has worked: no other form is tried
+            await attempt(transport, "before")  # json_schema has worked: no other form is tried
             server.poison = "deadly"
             healthy = [asyncio.create_task(stream(transport, number)) for number in range(4)]
-            poisoned = await one(transport, "deadly")
+            poisoned = await attempt(transport, "deadly")
             stop.set()
             others = [answer for answers in await asyncio.gather(*healthy) for answer in answers]
             await transport.aclose()
@@ -141,7 +141,7 @@ def test_a_poisonous_request_fails_alone_after_three_attempts() -> None:
         async def stream(transport: Transport, number: int) -> list[Ended]:
             answers = []
             while not stop.is_set():
-                answers.append(await one(transport, f"healthy {number} {len(answers)}"))
+                answers.append(await attempt(transport, f"healthy {number} {len(answers)}"))
             return answers
 
         stop = threading.Event()
@@ -157,7 +157,7 @@ def test_cancelling_while_the_server_is_away_leaks_no_slot(cancel: set[int], aft
     async def main() -> None:
         limiter = Limiter(4)
         transport = transport_to(AWAY, limiter, patience_s=0.06, backoff_s=0.005)
-        tasks = [asyncio.create_task(one(transport, str(number))) for number in range(40)]
+        tasks = [asyncio.create_task(attempt(transport, str(number))) for number in range(40)]
         await asyncio.sleep(after)
         for number in cancel:
             tasks[number].cancel()
@@ -374,7 +374,7 @@ def test_in_an_outage_only_those_fail_that_are_refused_after_it_too() -> None:
 
             async def late(question: int) -> Ended:
                 await again.wait()
-                return await one(transport, str(question))
+                return await attempt(transport, str(question))
 
             async def outages() -> None:
                 await until(lambda: refused(server)[CHECK] > 0)
@@ -389,7 +389,7 @@ def test_in_an_outage_only_those_fail_that_are_refused_after_it_too() -> None:
                 await until(lambda: refused(server)[CHECK] > before)
                 server.faults.clear()
 
-            asked = [one(transport, str(question)) for question in (*range(40), *poisoned(7))]
+            asked = [attempt(transport, str(question)) for question in (*range(40), *poisoned(7))]
             try:
                 return (await asyncio.gather(outages(), *asked, *(late(question) for question in range(40, 60))))[1:]
             finally:
@@ -433,7 +433,7 @@ def test_a_probe_says_nothing_about_a_later_form() -> None:
         async def main() -> None:
             transport = transport_to(server)
             server.faults = {"json_schema_500": 1.0}
-            answer = await one(transport, "next")
+            answer = await attempt(transport, "next")
             assert not isinstance(answer, Unavailable)
             await transport.aclose()
 

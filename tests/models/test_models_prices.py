@@ -258,9 +258,9 @@ def test_every_problem_is_told_at_once_and_a_file_that_cannot_be_read_names_itse
 def test_any_price_from_zero_on_is_read_back(tmp_path_factory: pytest.TempPathFactory, price: float) -> None:
     text = f"models: {{m: {{input: {price!r}, output: 0}}}}" if isinstance(price, int) else None
     text = text or f"models: {{m: {{input: {price:.12f}, output: 0}}}}"
-    found = read(tmp_path_factory.mktemp("p"), text).of("m", None)
-    assert found is not None
-    assert found.input_per_mtok == pytest.approx(price, abs=1e-9)
+    read_price = read(tmp_path_factory.mktemp("p"), text).of("m", None)
+    assert read_price is not None
+    assert read_price.input_per_mtok == pytest.approx(price, abs=1e-9)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the configuration folder is moved by XDG_CONFIG_HOME on Linux")

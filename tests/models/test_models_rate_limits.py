@@ -15,7 +15,7 @@ from enquete.models.faults import Trouble
 from enquete.models.servers import UNLIMITED, Limiter, Pace, RateLimiter, ServerHealth, Window, most_tokens
 from enquete.models.transport import MOST_REFUSALS, RetryState, Transport
 from enquete.state.request import ModelLimits
-from tests.models.test_models_outage import Ended, ask_all, failures, one
+from tests.models.test_models_outage import Ended, ask_all, attempt, failures
 from tests.models.test_models_transport import KEY, prompt
 from tests.support.model_server import ModelServer
 
@@ -175,7 +175,7 @@ def test_later_once_too_often_fails_alone() -> None:
             )  # short however often doubled
             rate_limiter = transport.rate_limiter("m")
             accepting = asyncio.create_task(accept(rate_limiter))
-            ended = await one(transport, "never")
+            ended = await attempt(transport, "never")
             accepting.cancel()
             await transport.aclose()
             return ended
@@ -193,7 +193,7 @@ def with_limits(server: ModelServer, requests: int, limits: ModelLimits, limiter
     async def main() -> list[Ended]:
         transport = Transport(server.base_url, SecretStr(KEY), limiter=limiter, limits={"m": limits})
         try:
-            return await asyncio.gather(*(one(transport, f"question {number:03}") for number in range(requests)))
+            return await asyncio.gather(*(attempt(transport, f"question {number:03}") for number in range(requests)))
         finally:
             await transport.aclose()
 
@@ -208,7 +208,7 @@ async def test_tokens_a_minute_hold_and_estimates_are_corrected() -> None:
         spent, began = server.tokens, time.monotonic()
         transport = Transport(server.base_url, SecretStr(KEY), limiter=Limiter(1), limits={"m": limits})
         for number in range(8):
-            await one(transport, f"question {number:03}")
+            await attempt(transport, f"question {number:03}")
         await transport.aclose()
         took = time.monotonic() - began
         last = server.tokens - spent
@@ -231,8 +231,8 @@ async def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
         limiter = Limiter(1)
         limits = {"m": ModelLimits(requests_per_minute=1)}
         transport = Transport(server.base_url, SecretStr(KEY), limiter=limiter, limits=limits)
-        await one(transport, "first")
-        second = asyncio.create_task(one(transport, "second"))
+        await attempt(transport, "first")
+        second = asyncio.create_task(attempt(transport, "second"))
         await asyncio.sleep(0.05)
         assert limiter.held == 0
         async with asyncio.timeout(5):

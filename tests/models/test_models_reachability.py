@@ -32,7 +32,7 @@ KEY = "sk-0123456789"
 PAGE = b"<!DOCTYPE html><html>Open WebUI</html>"
 
 
-def found(url: str) -> Absence | None:
+def absence_at(url: str) -> Absence | None:
     return asyncio.run(absence(url, SecretStr(KEY)))
 
 
@@ -42,7 +42,7 @@ def told(message: str, status: str) -> list[bytes]:
 
 def test_a_server_that_lists_its_models_is_there_and_is_asked_nothing_that_costs() -> None:
     with ModelServer() as server:
-        assert found(server.base_url) is None
+        assert absence_at(server.base_url) is None
         assert server.count() == 0
 
 
@@ -54,23 +54,23 @@ def test_a_server_that_lists_its_models_is_there_and_is_asked_nothing_that_costs
     ],
 )
 def test_where_nobody_answers_it_is_said_what_happened(url: str, did: str) -> None:
-    said = found(url)
-    assert said is not None
-    assert said.did.startswith(did)
-    assert said == Absence(said.did)  # neither loading nor a setting that is wrong
+    fault = absence_at(url)
+    assert fault is not None
+    assert fault.did.startswith(did)
+    assert fault == Absence(fault.did)  # neither loading nor a setting that is wrong
 
 
 def test_one_that_takes_connections_and_says_nothing_is_given_up_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = time.monotonic()
-        said = found(f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        fault = absence_at(f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
         took = time.monotonic() - began
-    assert said == Absence(f"did not answer GET …/models within {WITHIN_S:g} s")
+    assert fault == Absence(f"did not answer GET …/models within {WITHIN_S:g} s")
     assert WITHIN_S <= took < WITHIN_S + 10  # loaded machines
 
 
 @pytest.mark.parametrize(
-    ("listed", "said"),
+    ("listed", "expected"),
     [
         (told("Loading model", "503 Service Unavailable"),  # llama.cpp
          Absence("is there and answers 503: Loading model", loading=True)),
@@ -83,9 +83,9 @@ def test_one_that_takes_connections_and_says_nothing_is_given_up_in_time() -> No
         (reply(b'{"data": []}'), None),
     ],
 )  # fmt: skip
-def test_what_the_list_of_models_answers(listed: list[bytes], said: Absence | None) -> None:
+def test_what_the_list_of_models_answers(listed: list[bytes], expected: Absence | None) -> None:
     with RawServer(lambda _: reply(b"{}"), listed) as server:
-        assert found(server.base_url) == said
+        assert absence_at(server.base_url) == expected
         assert server.requests == []
 
 
@@ -104,17 +104,17 @@ def test_without_a_list_the_endpoint_is_asked_without_a_question(
     listed: Iterable[bytes], endpoint: list[bytes], wrong: bool
 ) -> None:
     with RawServer(lambda _: endpoint, listed) as server:
-        said = found(server.base_url)
+        fault = absence_at(server.base_url)
         assert server.requests == [b"{}"]
-    assert (said is not None and said.wrong_url) == wrong
+    assert (fault is not None and fault.wrong_url) == wrong
 
 
 def test_a_dead_server_or_a_wrong_path_begins_no_run_and_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelUnavailable) as said:
+    with pytest.raises(ModelUnavailable) as caught:
         enquete.conduct_interviews(personas(tmp_path, 2), out=tmp_path / "o", model="m", base_url=CLOSED)
-    assert str(said.value).startswith(f"The model server {CLOSED} could not be reached (")
-    assert "model 'm'" in str(said.value)
-    assert "patience_s=600" in str(said.value)
+    assert str(caught.value).startswith(f"The model server {CLOSED} could not be reached (")
+    assert "model 'm'" in str(caught.value)
+    assert "patience_s=600" in str(caught.value)
     assert not (tmp_path / "o").exists()
     people = personas(tmp_path, 2)
     with ModelServer() as server:
@@ -159,14 +159,14 @@ def test_a_local_model_says_that_it_is_being_loaded(tmp_path: Path) -> None:
     model = LocalModel(Weights(name="tiny", sha256="0" * 64), tmp_path / "none.gguf", 512, pytest.fail)
 
     async def main() -> list[str]:
-        said = [model.waits_for]
+        waits = [model.waits_for]
         starting = asyncio.create_task(model.fit(None, "m"))  # type: ignore[arg-type]  # it does not come to the prompt
         while not starting.done():
             await asyncio.sleep(0.05)
-            said.append(model.waits_for)
+            waits.append(model.waits_for)
         await asyncio.gather(starting, return_exceptions=True)
         await model.aclose()
-        return [*said, model.waits_for]
+        return [*waits, model.waits_for]
 
     first, *meanwhile, last = asyncio.run(main())
     assert (first, last) == ("", "")

@@ -118,7 +118,7 @@ def send(server: SmallServer, *prompts: Prompt, timeout_s: float = 60) -> list[M
             server.base_url, SecretStr("k"), limiter=Limiter(32), timeout_s=timeout_s, backoff_s=0.01, patience_s=0
         )
         try:
-            asked = (transport.send(one, model="test-model", temperature=0, seed=1) for one in prompts)
+            asked = (transport.send(prompt, model="test-model", temperature=0, seed=1) for prompt in prompts)
             return await asyncio.gather(*asked)
         finally:
             await transport.aclose()
@@ -136,7 +136,7 @@ def test_requests_wait_here_for_a_slot_and_are_waited_for(tmp_path: Path) -> Non
         answers = send(server, *questions(6), timeout_s=0.1)
         assert (len(server.requests), server.max_in_flight, server.repeated()) == (6, 2, {})
         assert sorted(server.asked) == ["/api/ps", "/api/v0/models", "/props", "/v1/models"]
-    assert {(one.sends, one.timeouts) for one in answers} == {(1, 0)}
+    assert {(answer.sends, answer.timeouts) for answer in answers} == {(1, 0)}
 
 
 def test_a_server_that_says_nothing_is_measured() -> None:
@@ -147,7 +147,7 @@ def test_a_server_that_says_nothing_is_measured() -> None:
         answers += send(server, *questions(11)[6:], timeout_s=0.3)
         assert server.repeated() == {}
         assert max(request.in_flight for request in server.requests[-5:]) < 5
-    assert {(one.sends, one.timeouts) for one in answers} == {(1, 0)}
+    assert {(answer.sends, answer.timeouts) for answer in answers} == {(1, 0)}
 
 
 def test_what_does_not_fit_is_told_before_anybody_is_asked_and_a_reply_has_the_room_that_is_left() -> None:

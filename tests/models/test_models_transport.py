@@ -59,7 +59,7 @@ async def ask(server: ModelServer | str, *questions: str, limit: int = 32, **opt
         await transport.aclose()
 
 
-def one(server: ModelServer | str, *, timeout_s: float = 5) -> ModelResponse:
+def ask_once(server: ModelServer | str, *, timeout_s: float = 5) -> ModelResponse:
     return asyncio.run(ask(server, timeout_s=timeout_s))[0]
 
 
@@ -72,7 +72,7 @@ def logs(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]
 
 def test_a_good_answer() -> None:
     with ModelServer() as server:
-        answer = one(server)
+        answer = ask_once(server)
         asked = server.requests[0]
     assert (answer.finish, answer.sends, answer.timeouts, answer.broken) == ("stop", 1, 0, 0)
     assert (answer.model, answer.fingerprint) == ("test-model", "fp_test")
@@ -101,7 +101,7 @@ def test_faults_that_outlive_the_retries_and_a_run_without_patience(
 ) -> None:
     with ModelServer(faults={fault: 1.0}) as server:
         with pytest.raises(ModelUnavailable, match=words) as caught:
-            one(server, timeout_s=0.6 if fault == "timeout" else 5)
+            ask_once(server, timeout_s=0.6 if fault == "timeout" else 5)
         assert len(server.requests) == sends
     error = caught.value
     assert isinstance(error, Unavailable)
@@ -130,7 +130,7 @@ def test_a_passing_fault_is_retried(fault: str) -> None:
 )  # fmt: skip
 def test_rejections_name_the_setting(fault: str, setting: str, words: str, logs: pytest.LogCaptureFixture) -> None:
     with ModelServer(faults={fault: 1.0}) as server, pytest.raises(ModelRejected, match=words) as caught:
-        one(server)
+        ask_once(server)
     error = caught.value
     assert isinstance(error, Rejected)
     assert (error.setting, error.fatal) == (setting, bool(setting))
@@ -141,9 +141,9 @@ def test_rejections_name_the_setting(fault: str, setting: str, words: str, logs:
 
 def test_a_wrong_path_points_to_the_base_url_and_an_unreachable_server_was_never_sent_to() -> None:
     with ModelServer() as server, pytest.raises(ModelRejected, match="LLM_BASE_URL"):
-        one(server.base_url + "/chat/completions")
+        ask_once(server.base_url + "/chat/completions")
     with pytest.raises(ModelUnavailable, match="could not be reached") as caught:
-        one("http://127.0.0.1:1/v1")
+        ask_once("http://127.0.0.1:1/v1")
     assert isinstance(caught.value, Unavailable)
     assert caught.value.outage
     assert (caught.value.timeouts, caught.value.broken) == (0, 0)
@@ -166,9 +166,9 @@ def _values(answer: ModelResponse) -> dict[str, JsonValue]:
 @pytest.mark.parametrize("fault", ["missing_usage", "slow", "ignore_max_tokens"])  # texts: test_models_parsing.py
 def test_odd_answers_are_still_answers(fault: str) -> None:
     with ModelServer() as server:
-        good = one(server)
+        good = ask_once(server)
     with ModelServer(faults={fault: 1.0}, slow_s=0.05) as server:
-        odd = one(server)
+        odd = ask_once(server)
     values = [_values(answer) for answer in (good, odd)]
     assert values[0] == values[1]
     assert odd.finish == "stop"
@@ -181,7 +181,7 @@ def test_endings() -> None:
     endings = {}
     for fault in ("length_stop", "refusal", "refusal_prose", "content_filter", "content_filter_400"):
         with ModelServer(faults={fault: 1.0}) as server:
-            endings[fault] = one(server)
+            endings[fault] = ask_once(server)
             assert len(server.requests) == 1
     assert endings["length_stop"].finish == "length"
     assert endings["length_stop"].output_tokens is not None  # paid and reported, though it cannot be parsed
@@ -253,7 +253,7 @@ def test_the_limit_holds_and_the_clock_starts_with_the_slot() -> None:
 
 def test_an_echoed_key_is_masked_and_text_that_is_no_utf8_is_stored() -> None:
     with ModelServer(script=lambda body: json.dumps({"a": f"your key is {KEY}"})) as server:
-        answer = one(server)
+        answer = ask_once(server)
     assert KEY not in repr(answer)
     assert "your key is ***" in answer.text
     with ModelServer(script=lambda body: '{"a": "\ud800 \x00"}') as server:
@@ -290,7 +290,7 @@ def test_langchain_used_whole_asks_and_reads_the_same(monkeypatch: pytest.Monkey
         for wanted in ("", "1"):
             monkeypatch.setenv("ENQUETE_TRACING", wanted)
             monkeypatch.setenv("LANGSMITH_TRACING", "false")
-            answer = replace(one(server), latency_ms=0)
+            answer = replace(ask_once(server), latency_ms=0)
             body = {name: value for name, value in server.requests[-1].body.items() if name != "stream"}
             heard.append((server.requests[-1].authorization, body, answer))
     direct, whole = heard
@@ -305,8 +305,8 @@ SEND_AND_RUN_A_CHAIN = """
 import asyncio, sys
 from langchain_core.runnables import RunnableLambda
 from enquete.models.tracing import untraced
-from tests.models.test_models_transport import one
-one(sys.argv[1])
+from tests.models.test_models_transport import ask_once
+ask_once(sys.argv[1])
 with untraced():
     RunnableLambda(lambda persona: persona).invoke("a persona")
 """

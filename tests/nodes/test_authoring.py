@@ -64,5 +64,5 @@ def test_an_item_passes_the_rules_and_names_a_post() -> None:
     swapped = Pair(de="The fees are fair and they are high.", en="Die Gebühren sind gerecht.")
     assert text_faults(slot, swapped, [], POSTS[:1]) == ["de: is in another language"]
     twin = Slot("survey/fees_again", "", "", "", about=slot.about)
-    (found, *_) = text_faults(twin, fair, [slot.wording(fair.de, fair.en)], POSTS[:1])
-    assert "says almost the same as survey/fees_fair" in found
+    (fault, *_) = text_faults(twin, fair, [slot.wording(fair.de, fair.en)], POSTS[:1])
+    assert "says almost the same as survey/fees_fair" in fault

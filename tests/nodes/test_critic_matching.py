@@ -12,8 +12,8 @@ from enquete.nodes.critic_graph import SIZE, MatchingBuffer, winner_of
 @given(st.permutations([(question, side) for question in "pqrs" for side in ("a", "b")]))
 def test_whatever_comes_first_every_pair_is_found_once(order: list[tuple[str, str]]) -> None:
     buffer: MatchingBuffer[str] = MatchingBuffer()
-    found = [buffer.offer(question, side, f"{side}:{question}") for question, side in order]  # type: ignore[arg-type]
-    assert sorted(pair for pair in found if pair) == [(f"a:{q}", f"b:{q}") for q in "pqrs"]
+    offers = [buffer.offer(question, side, f"{side}:{question}") for question, side in order]  # type: ignore[arg-type]
+    assert sorted(pair for pair in offers if pair) == [(f"a:{q}", f"b:{q}") for q in "pqrs"]
     assert len(buffer) == 0
 
 

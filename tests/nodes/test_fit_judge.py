@@ -44,7 +44,7 @@ def test_the_model_overrules_the_words_and_is_asked_once(tmp_path: Path) -> None
         run = _asked(server, tmp_path / "o")
         again = _asked(server, tmp_path / "o")
         assert (
-            sum("questionnaires are to be put" in one.body["messages"][-1]["content"] for one in server.requests) == 1
+            sum("questionnaires are to be put" in call.body["messages"][-1]["content"] for call in server.requests) == 1
         )
     assert again.run_id == run.run_id
     assert run.record.fit is not None

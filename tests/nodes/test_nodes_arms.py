@@ -29,9 +29,9 @@ def made(
     phases: Sequence[str] = ("T0", "T1"),
     *,
     simulation: bool = True,
-    **said: Any,
+    **fields: Any,
 ) -> dict[str, Arm]:
-    request = parse_request(**said)
+    request = parse_request(**fields)
     chosen = {name: SHIPPED.get(name, FICKLE) for name in methods}
     arms = study_arms(request, resolve_arms(request, Environment.read()), chosen, phases, has_simulation=simulation)
     return {arm.id: arm for arm in arms}
@@ -39,9 +39,9 @@ def made(
 
 def differences(arm: Arm, main: Arm) -> dict[str, Any]:
     theirs = main.model_dump(mode="python") | {name: getattr(main, name) for name in Arm.model_fields}
-    own = {name: getattr(arm, name) for name in Arm.model_fields}
+    values = {name: getattr(arm, name) for name in Arm.model_fields}
     given = {"id", "role", "sample", "methods", "phases", "draw_seed"}
-    return {name: value for name, value in own.items() if value != theirs[name] and name not in given}
+    return {name: value for name, value in values.items() if value != theirs[name] and name not in given}
 
 
 def test_nothing_is_added_unasked_and_a_persona_is_judged_against_a_retest() -> None:
@@ -153,11 +153,11 @@ class TestGivenArms:
         with pytest.raises(SettingsError, match="arms: retest stand among the arms given already"):
             made(arms=[Arm(), Arm(id="retest", role="probe")], probes=["retest"])
 
-    @pytest.mark.parametrize("said", [{"randomise": "both"}, {"elicitation": "distribution"}])
-    def test_say_themselves_how_they_are_asked(self, said: dict[str, Any]) -> None:
-        (name,) = said
+    @pytest.mark.parametrize("fields", [{"randomise": "both"}, {"elicitation": "distribution"}])
+    def test_say_themselves_how_they_are_asked(self, fields: dict[str, Any]) -> None:
+        (name,) = fields
         with pytest.raises(SettingsError, match=f"{name}: .* beside arms"):
-            made(arms=[Arm()], **said)
+            made(arms=[Arm()], **fields)
 
 
 @given(st.integers(0, 2**63), st.sampled_from(PROBES), st.sampled_from(PROBES))

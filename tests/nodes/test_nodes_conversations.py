@@ -113,8 +113,8 @@ def held(folder: Path, kind: str, steps: int = 10**9, **options: Any) -> Outcome
             talk = talk.after(turn)
         return talk if outcome == "done" else outcome
 
-    found: Outcome | Conversation[Any] = in_context(folder, work, **options)
-    return found
+    result: Outcome | Conversation[Any] = in_context(folder, work, **options)
+    return result
 
 
 def owed(folder: Path, kind: str) -> Sequence[Block]:
@@ -160,16 +160,16 @@ def test_an_interview_asks_by_what_was_said_and_ends_when_its_record_is_complete
 
 
 def test_speakers_in_turn_hear_each_other_and_at_once_only_earlier_rounds(tmp_path: Path) -> None:
-    def said(kind: str) -> list[tuple[str, int, str, float]]:
+    def turns_of(kind: str) -> list[tuple[str, int, str, float]]:
         talk = held(tmp_path / kind, kind)
         assert isinstance(talk, Conversation)
         return [(turn.participant[-1], turn.round, turn.answer, turn.confidence) for turn in talk.turns]
 
-    assert said("sequential") == [
+    assert turns_of("sequential") == [
         ("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 1.", 0.1),
         ("0", 2, "Agent 0 has seen 2.", 0.2), ("1", 2, "Agent 1 has seen 3.", 0.3),
     ]  # fmt: skip
-    assert said("parallel") == [("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 0.", 0.0),
+    assert turns_of("parallel") == [("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 0.", 0.0),
                                 ("0", 2, "Agent 0 has seen 2.", 0.2), ("1", 2, "Agent 1 has seen 2.", 0.2)]  # fmt: skip
 
 
@@ -226,10 +226,10 @@ def test_a_spent_budget_ends_it_until_there_is_more(tmp_path: Path, kind: str) -
     whole = held(tmp_path / "whole", kind)
     once = sorted(made)
     made.clear()
-    found = [held(tmp_path / "out", kind, cap=cap) for cap in range(400, 6000, 400)]
-    assert found[0] == "short"
-    assert found[-1] == whole
-    assert sorted(one for one in made if "turn" in one) == [one for one in once if "turn" in one]  # rules cost nothing
+    talks = [held(tmp_path / "out", kind, cap=cap) for cap in range(400, 6000, 400)]
+    assert talks[0] == "short"
+    assert talks[-1] == whole
+    assert sorted(key for key in made if "turn" in key) == [key for key in once if "turn" in key]  # rules cost nothing
 
 
 def test_turns_that_failed_are_asked_again_where_that_is_wanted_and_no_others(tmp_path: Path) -> None:

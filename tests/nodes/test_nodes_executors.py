@@ -82,8 +82,8 @@ def processes(cluster: Any) -> dict[str, int]:
     client = client_of(cluster)
     try:
         client.wait_for_workers(2, timeout=WAIT_S)
-        found: dict[str, int] = client.run(os.getpid)
-        return found
+        pids: dict[str, int] = client.run(os.getpid)
+        return pids
     finally:
         client.close()
 
@@ -213,7 +213,7 @@ def test_every_worker_asks_an_agent_at_the_same_of_several_servers(people: Path,
         limits = {"test": {"requests_per_minute": 60_000}}
         run = unwritten.interview(people, **asked(first, tmp_path, executor=dask, base_url=url, limits=limits))
         assert run.status == "completed"
-        agents = [{str(one.body["messages"][0]) for one in server.requests} for server in (first, second)]
+        agents = [{str(request.body["messages"][0]) for request in server.requests} for server in (first, second)]
     assert all(agents)
     assert not agents[0] & agents[1]
     assert len(agents[0] | agents[1]) == AGENTS
@@ -339,15 +339,15 @@ def test_a_driver_killed_in_any_round_is_gone_on_with_and_leaves_no_process(
 
 def opened(folder: Path) -> list[int]:
     """Processes that have a file of this folder open."""
-    found = []
+    pids = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            files = [str(one.readlink()) for one in (process / "fd").iterdir()]
+            files = [str(link.readlink()) for link in (process / "fd").iterdir()]
         except OSError:
             continue
         if any(file.startswith(str(folder)) for file in files):
-            found.append(int(process.name))
-    return found
+            pids.append(int(process.name))
+    return pids
 
 
 # --- before a run -----------------------------------------------------------------------------------------------------
@@ -359,11 +359,11 @@ def test_doctor_looks_at_every_worker(dask: str, tmp_path: Path, monkeypatch: py
         return [(check.verdict, check.text) for check in checks if check.name in ("worker", "executor")]
 
     for _ in range(60):  # one that a test has killed is being started again
-        if len(found := told(dask)) == 2:
+        if len(workers := told(dask)) == 2:
             break
         time.sleep(0.5)
-    assert [verdict for verdict, _ in found] == ["ok", "ok"]
-    assert all(f"Enquete {version('enquete')}" in text for _, text in found)
+    assert [verdict for verdict, _ in workers] == ["ok", "ok"]
+    assert all(f"Enquete {version('enquete')}" in text for _, text in workers)
     monkeypatch.setenv("LLM_API_KEY", "only-here")
     assert [(verdict, "no LLM_API_KEY" in text) for verdict, text in told(dask)] == [("missing", True)] * 2
     monkeypatch.setattr(executors, "CONNECTED_WITHIN_S", 0.5)

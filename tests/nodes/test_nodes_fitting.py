@@ -65,12 +65,12 @@ def test_python_is_refused_with_the_remedy_and_can_override(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "words"),
     [
         ("The future of German bank branches", ["bank", "branch"]),
         ("Zukunft der Bankfilialen bis 2035", ["bankfi"]),
         ("Views on the future, survey of the year 2035", []),
     ],
 )
-def test_words_that_any_study_may_have_say_nothing(text: str, found: list[str]) -> None:
-    assert stems(text) == found
+def test_words_that_any_study_may_have_say_nothing(text: str, words: list[str]) -> None:
+    assert stems(text) == words

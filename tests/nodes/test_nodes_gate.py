@@ -37,8 +37,8 @@ def on_a_thread(method: str, work: Callable[[Go], Awaitable[Any]]) -> Any:
         config: Any = {"configurable": {"thread_id": "t"}}
 
         async def go(start: Any, **context: Any) -> dict[str, Any]:
-            said: dict[str, Any] = await graph.ainvoke(start, config, context=context or None)
-            return said
+            state: dict[str, Any] = await graph.ainvoke(start, config, context=context or None)
+            return state
 
         return await work(go)
 
@@ -57,17 +57,17 @@ def test_a_larger_cap_is_the_resume_s_value_or_its_context_s(tmp_path: Path) -> 
     }
 
     async def work(go: Go) -> list[dict[str, Any]]:
-        said = [await go({}, **study, budget_tokens=3_000)]
+        states = [await go({}, **study, budget_tokens=3_000)]
         for says, value in refusals.items():
             with pytest.raises(SettingsError) as refused:
                 await go(Command(resume=value))
             assert str(refused.value).startswith(f"resume value: {says}")
             assert str(refused.value).endswith("N being the cap for the whole run, what is spent included")
         steps = [(True, {}), ({"budget_tokens": 5_000}, {}), (True, {**study, "budget_tokens": 5_000_000})]
-        return said + [await go(Command(resume=value), **context) for value, context in steps]
+        return states + [await go(Command(resume=value), **context) for value, context in steps]
 
     *short, done = on_a_thread("longitudinal", work)
-    for stop, cap in zip((one["__interrupt__"][0].value for one in short), (3_000, 3_000, 5_000), strict=True):
+    for stop, cap in zip((state["__interrupt__"][0].value for state in short), (3_000, 3_000, 5_000), strict=True):
         assert (stop["reason"], stop["unfinished"], stop["cap_tokens"]) == ("budget", {"longitudinal/T1": "short"}, cap)
         assert stop["spent_tokens"] <= cap
         assert "budget_tokens" in stop["how"]
@@ -99,8 +99,8 @@ def test_a_seat_that_waits_says_what_it_asks_of_whom_and_takes_the_answer(tmp_pa
     assert (stop.value["reason"], stop.value["n_waiting"]) == ("waiting", 1)
     assert '{"answers": {NAME: {ITEM: ANSWER}}}' in stop.value["how"]
     (form,) = stop.value["waiting_for"]
-    assert (form["name"], form["round"], [one["item"] for one in form["items"]]) == ("Agent 1", 1, list(SAID))
-    assert all(one["question"] for one in form["items"])
+    assert (form["name"], form["round"], [item["item"] for item in form["items"]]) == ("Agent 1", 1, list(SAID))
+    assert all(item["question"] for item in form["items"])
     assert done["status"] == "completed"
     (table,) = (tmp_path / "out").rglob("all_responses.csv")
     assert SAID["position"] in table.read_text("utf-8-sig")

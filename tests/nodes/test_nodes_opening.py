@@ -219,14 +219,14 @@ class TestBaseline:
     def test_another_instrument_is_refused(self, running: Path, tmp_path: Path, root: Path) -> None:
         self.earlier(running)
         shipped = pack_named().instruments["longitudinal"].read_text("utf-8")
-        own = tmp_path / "own.yaml"
-        own.write_text(shipped.replace("instruction:", "instruction: ", 1) + "\n", "utf-8")
+        file = tmp_path / "own.yaml"
+        file.write_text(shipped.replace("instruction:", "instruction: ", 1) + "\n", "utf-8")
         assert (
-            choose(running, instruments={"longitudinal": str(own)}).record.baseline == "earlier"
+            choose(running, instruments={"longitudinal": str(file)}).record.baseline == "earlier"
         )  # layout is no content
-        own.write_text(_reworded(shipped), "utf-8")
+        file.write_text(_reworded(shipped), "utf-8")
         with pytest.raises(RunMismatch, match="another longitudinal instrument"):
-            choose(running, instruments={"longitudinal": str(own)})
+            choose(running, instruments={"longitudinal": str(file)})
 
     def test_other_agents_are_refused(self, running: Path) -> None:
         self.earlier(running)

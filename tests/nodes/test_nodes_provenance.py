@@ -22,30 +22,30 @@ pytestmark = pytest.mark.usefixtures("no_figures")
 
 
 def record_of(run: enquete.Run) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run.folder / "instruments_used.json").read_text("utf-8"))
-    return found
+    data: dict[str, Any] = json.loads((run.folder / "instruments_used.json").read_text("utf-8"))
+    return data
 
 
 def test_the_file_holds_personas_memories_prompts_and_versions(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", 4)
     with ModelServer(fingerprint="fp_7") as server:
         run = enquete.conduct_interviews(sim, methods=["longitudinal"], model="m", base_url=server.base_url)
-    found = record_of(run)
-    assert found["population"]["hash"] == run.record.population_hash
-    agents = found["population"]["agents"]
+    record = record_of(run)
+    assert record["population"]["hash"] == run.record.population_hash
+    agents = record["population"]["agents"]
     assert [agent["persona"] for agent in agents] == [
         persona for (persona,) in rows(run.folder, "SELECT persona FROM participants ORDER BY position")
     ]
     assert all(agent["memories"]["T1"] for agent in agents)  # each of them has posted
-    assert found["population"]["memory_hashes"].keys() == {"T1"}
-    (t0, t1) = (line for line in found["prompts"] if line["purpose"] == "answer")
+    assert record["population"]["memory_hashes"].keys() == {"T1"}
+    (t0, t1) = (line for line in record["prompts"] if line["purpose"] == "answer")
     assert (t0["phase"], t1["phase"]) == ("T0", "T1")
     assert t0["hash"] != t1["hash"]
     assert t0["fingerprints"] == ["fp_7"]
-    assert set(found["versions"]) == {"python", *PACKAGES} == set(versions())
-    assert found["seed"] == 0
-    assert found["arms"][0]["temperature"] == 0.7
-    assert found["instruments"]["longitudinal"]["hash"]
+    assert set(record["versions"]) == {"python", *PACKAGES} == set(versions())
+    assert record["seed"] == 0
+    assert record["arms"][0]["temperature"] == 0.7
+    assert record["instruments"]["longitudinal"]["hash"]
 
 
 def test_the_same_study_has_the_same_hashes_and_another_seed_of_agents_others(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ def walk(run: Path, cap: int | None = None) -> str:
 
 
 def asked(run: Path) -> Counter[tuple[str, int]]:
-    found = rows(run, "SELECT o.arm, o.round FROM answers a JOIN occasions o ON a.occasion=o.id")
-    return Counter((arm, number) for arm, number in found)
+    rounds = rows(run, "SELECT o.arm, o.round FROM answers a JOIN occasions o ON a.occasion=o.id")
+    return Counter((arm, number) for arm, number in rounds)
 
 
 def owing_nothing(run: Path) -> int:

@@ -61,8 +61,8 @@ def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, m
     monkeypatch.delenv("ENQUETE_RAISE_BUGS")
     crashing = Crashing("longitudinal")
     inner = {
-        name: (dotted_paths()[name], one.phases, rounds_graph(name, one.steps))
-        for name, one in methodologies().items()
+        name: (dotted_paths()[name], methodology.phases, rounds_graph(name, methodology.steps))
+        for name, methodology in methodologies().items()
         if name in METHODS
     }
     inner["longitudinal"] = (*inner["longitudinal"][:2], crashing.graph)

@@ -85,8 +85,8 @@ def data(cell: list[Any], kind: str) -> list[Any]:
 def figures(cell: list[Any]) -> list[str]:
     """Charts as Altair shows them, each with its data."""
     shown = [output.get("data", {}) for output in cell]
-    return [one["text/html"] for one in shown if "altair-viz" in str(one.get("text/html"))] + [
-        one["image/svg+xml"] for one in shown if "image/svg+xml" in one
+    return [output["text/html"] for output in shown if "altair-viz" in str(output.get("text/html"))] + [
+        output["image/svg+xml"] for output in shown if "image/svg+xml" in output
     ]
 
 
@@ -190,11 +190,13 @@ def test_interrupting_the_kernel_pauses_the_run(tmp_path: Path) -> None:
             if "await" not in call:
                 assert reply["content"]["status"] == "ok", reply["content"]
                 assert run(client, "print(run.status, run.note)").startswith("paused paused on request")
-            said = run(client, f"run = enquete.load_run(people, out={str(out)!r}); print(run.status, run.resume_token)")
-            assert said.startswith("paused run_"), said
+            printed = run(
+                client, f"run = enquete.load_run(people, out={str(out)!r}); print(run.status, run.resume_token)"
+            )
+            assert printed.startswith("paused run_"), printed
             again = (
                 f"run = enquete.resume(run.resume_token, out={str(out)!r}, base_url=given['base_url'], concurrency=12)"
             )
-            said = run(client, again + "; print(run.status, run.spent['calls'])")
-            assert said.startswith("completed "), said
-            assert server.count() - before == int(said.split()[1])
+            printed = run(client, again + "; print(run.status, run.spent['calls'])")
+            assert printed.startswith("completed "), printed
+            assert server.count() - before == int(printed.split()[1])

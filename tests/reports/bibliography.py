@@ -47,4 +47,4 @@ def cited(text: str) -> list[Source]:
 
 def readable(text: str) -> str:
     """The text with names and years in place of keys."""
-    return CITED.sub(lambda found: bibliography()[found[1]].short, text)
+    return CITED.sub(lambda match: bibliography()[match[1]].short, text)

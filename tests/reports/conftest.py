@@ -59,7 +59,7 @@ class Made:
         """Report and appendix."""
         return "\n".join((self.synthesis / name).read_text("utf-8") for name in ("report.md", "appendix.md"))
 
-    def found(self) -> dict:
+    def computed(self) -> dict:
         """The results of a run whose report was not written."""
         with open_run(self.folder) as reading:
             return dict(find(reading, responses(reading), raise_bugs=True).results)
@@ -174,7 +174,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 @pytest.fixture
-def own(whole: Made, tmp_path: Path) -> Made:
+def copied(whole: Made, tmp_path: Path) -> Made:
     """A copy of it, to be changed."""
     sim = whole.interviews.parent
     return Made(shutil.copytree(sim, tmp_path / sim.name) / whole.folder.relative_to(sim))

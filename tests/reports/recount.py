@@ -49,12 +49,19 @@ def waves(rows: pd.DataFrame) -> pd.DataFrame:
 
 def drift(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     changes = waves(rows)
-    own = changes[finding["items"][0]].dropna()
-    both = rows[rows["item_id"].eq(finding["items"][0]) & rows["participant"].isin(own.index)]
+    diff = changes[finding["items"][0]].dropna()
+    both = rows[rows["item_id"].eq(finding["items"][0]) & rows["participant"].isin(diff.index)]
     before, after = (both.loc[both["phase"].eq(wave), "value"].mean() for wave in ("T0", "T1"))
     low, high = together(changes)
     item = finding["items"][0]
-    return {"before": before, "after": after, "change": own.mean(), "low": low[item], "high": high[item], "n": len(own)}
+    return {
+        "before": before,
+        "after": after,
+        "change": diff.mean(),
+        "low": low[item],
+        "high": high[item],
+        "n": len(diff),
+    }
 
 
 def together(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
@@ -80,9 +87,9 @@ def agreement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 def of_scenarios(rows: pd.DataFrame, item: str, names: tuple[str, str, str]) -> Numbers:
     """Mean ± t(1 − .05/(2k))·s̃/√n for the k scenarios of the item's dimension, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄²
     the mean of their variances; cut at the ends of the scale."""
-    own = rows[rows["dimension"].eq(item.rpartition("/")[2])]
-    wide = own.pivot(index="participant", columns="item_id", values="value")
-    n, (low, high) = wide.notna().sum()[item], scale(own)
+    of_dimension = rows[rows["dimension"].eq(item.rpartition("/")[2])]
+    wide = of_dimension.pivot(index="participant", columns="item_id", values="value")
+    n, (low, high) = wide.notna().sum()[item], scale(of_dimension)
     error = np.sqrt(((n - 1) * wide[item].var() + 2 * wide.var().mean()) / (n + 1) / n)
     mean, reach = wide[item].mean(), stats.t.ppf(1 - 0.025 / wide.shape[1], n - 1) * error
     return dict(zip(names, (mean, max(low, mean - reach), min(high, mean + reach)), strict=True))
@@ -94,10 +101,10 @@ def ends_of_scenarios(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     wide = rows[rows["item_id"].isin([best, worst])].pivot(index="participant", columns="item_id", values="value")
     both = (wide[best] - wide[worst]).dropna()
     names = ("mean_{}", "mean_low_{}", "mean_high_{}")
-    found = {"change": both.mean(), "n": len(both), "n_highest": 1, "n_lowest": 1}
+    numbers = {"change": both.mean(), "n": len(both), "n_highest": 1, "n_lowest": 1}
     for end, item in (("highest", best), ("lowest", worst)):
-        found |= of_scenarios(rows, item, tuple(name.format(end) for name in names))
-    return found
+        numbers |= of_scenarios(rows, item, tuple(name.format(end) for name in names))
+    return numbers
 
 
 def place(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -110,27 +117,27 @@ def place(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 
 def groups_of_scenarios(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    found = group_means(finding, rows)
-    return {**found, "mean_highest": found["mean"], "n_groups": found["groups"]}
+    means = group_means(finding, rows)
+    return {**means, "mean_highest": means["mean"], "n_groups": means["groups"]}
 
 
 def group_means(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     """Of stakeholder types with five raters or more."""
-    own = rows[rows["item_id"].eq(finding["items"][0])]
-    own = own[own["round"].eq(own["round"].max())]
-    groups = {kind: part["value"] for kind, part in own.groupby("stakeholder_type") if len(part) >= 5}
+    of_item = rows[rows["item_id"].eq(finding["items"][0])]
+    of_item = of_item[of_item["round"].eq(of_item["round"].max())]
+    groups = {kind: part["value"] for kind, part in of_item.groupby("stakeholder_type") if len(part) >= 5}
     means = {kind: values.mean() for kind, values in groups.items()}
     return {
         "mean": max(means.values()), "mean_highest": max(means.values()), "mean_lowest": min(means.values()),
         "effect": epsilon(groups.values()), "n": sum(map(len, groups.values())), "groups": len(groups),
-        "scale_min": scale(own)[0], "scale_max": scale(own)[1],
+        "scale_min": scale(of_item)[0], "scale_max": scale(of_item)[1],
     }  # fmt: skip
 
 
 def group_levels(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     """The same of the last wave, as the group tables call it."""
-    found = group_means(finding, rows[rows["phase"].eq(rows["phase"].max())])
-    return {**found, "mean_highest": found["mean"]}
+    means = group_means(finding, rows[rows["phase"].eq(rows["phase"].max())])
+    return {**means, "mean_highest": means["mean"]}
 
 
 # --- Delphi ----------------------------------------------------------------------------------------------------------
@@ -143,7 +150,7 @@ def last_round(rows: pd.DataFrame) -> pd.DataFrame:
 def van_der_eijk(counts: np.ndarray) -> float:
     """Agreement A (van der Eijk 2001): layers of the distribution, each with its own agreement, weighted by their
     mass."""
-    left, total, found, k = counts.astype(float).copy(), counts.sum(), 0.0, len(counts)
+    left, total, consensus, k = counts.astype(float).copy(), counts.sum(), 0.0, len(counts)
     while left.sum() > 0:
         least = left[left > 0].min()
         pattern = (left > 0).astype(int)
@@ -155,18 +162,18 @@ def van_der_eijk(counts: np.ndarray) -> float:
             triples = [
                 (pattern[i], pattern[j], pattern[m]) for i in range(k) for j in range(i + 1, k) for m in range(j + 1, k)
             ]
-            tdu = sum(one == (1, 0, 1) for one in triples)
-            tu = sum(one in ((1, 1, 0), (0, 1, 1)) for one in triples)
+            tdu = sum(triple == (1, 0, 1) for triple in triples)
+            tu = sum(triple in ((1, 1, 0), (0, 1, 1)) for triple in triples)
             unimodality = ((k - 2) * tu - (k - 1) * tdu) / ((k - 2) * (tu + tdu)) if tu + tdu else 1.0
-        found += weight * unimodality * (1 - (s - 1) / (k - 1))
+        consensus += weight * unimodality * (1 - (s - 1) / (k - 1))
         left = np.where(left > 0, left - least, 0)
         left[left < 1e-9] = 0
-    return found
+    return consensus
 
 
 def camps(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    own = last_round(rows[rows["item_id"].eq(finding["items"][0])])
-    values, (low, high) = own["value"], scale(own)
+    of_item = last_round(rows[rows["item_id"].eq(finding["items"][0])])
+    values, (low, high) = of_item["value"], scale(of_item)
     at = {key: finding["numbers"][key] for key in ("low_at", "high_at")}
     below, above = values.le(at["low_at"]).sum(), values.ge(at["high_at"]).sum()
     wilson = stats.binomtest(int(above), len(values)).proportion_ci(method="wilson")
@@ -180,8 +187,8 @@ def camps(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 def importance(rows: pd.DataFrame) -> pd.DataFrame:
     """Agents × themes of the last round, on the dimension that themes are ranked by: the first that is asked."""
     last = last_round(rows)
-    own = last[last["dimension"].eq(last["dimension"].iloc[0])]
-    return own.pivot(index="participant", columns="item_id", values="value")
+    of_item = last[last["dimension"].eq(last["dimension"].iloc[0])]
+    return of_item.pivot(index="participant", columns="item_id", values="value")
 
 
 def label(values: pd.Series, low: float, high: float) -> str:
@@ -197,7 +204,7 @@ def highest_theme(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     ends."""
     wide, item = importance(rows), finding["items"][0]
     low, high = scale(rows[rows["item_id"].eq(item)])
-    medians = wide.median()[[one for one in wide if label(wide[one], low, high) != "disputed"]]
+    medians = wide.median()[[theme for theme in wide if label(wide[theme], low, high) != "disputed"]]
     n, variance = wide.notna().sum()[item], wide.var()
     error = np.sqrt(((n - 1) * variance[item] + 2 * variance.mean()) / (n + 1) / n)
     below, above = (stats.t.ppf(1 - 0.025 / k, n - 1) * error for k in (wide.shape[1], 1))
@@ -210,7 +217,7 @@ def highest_theme(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 def agreed(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     wide, ends = importance(rows), scale(last_round(rows))
-    labels = [label(wide[one], *ends) for one in wide]
+    labels = [label(wide[theme], *ends) for theme in wide]
     return {
         "n_consensus": labels.count("agreed"), "n_disputed": labels.count("disputed"), "n_judged": len(labels),
         "consensus_iqr": 1, "n": wide.notna().sum().min(),
@@ -221,7 +228,7 @@ def revision(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     """Distance to the median of the others' first ratings, first less last, over all pairs of items that have one
     middle; the interval is Student's over the agents' own means."""
     rounds = rows.dropna(subset="value").groupby("round")
-    numbers = sorted(number for number, own in rounds if own["scale_min"].notna().all())
+    numbers = sorted(number for number, asked in rounds if asked["scale_min"].notna().all())
     first, last = (
         rows[rows["round"].eq(number)].pivot(index="participant", columns="item_id", values="value")
         for number in (numbers[0], numbers[-1])
@@ -235,9 +242,9 @@ def revision(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
             others = pd.Series({who: x.drop(who).median() for who in x.index})
             came[item] = ((x - others).abs() - (y - others).abs())[both]
     nearer = pd.DataFrame(came)
-    own = nearer.mean(axis=1).dropna()
-    mean, reach = nearer.stack().mean(), stats.t.ppf(0.975, len(own) - 1) * own.std() / np.sqrt(len(own))
-    return {"nearer": mean, "nearer_low": mean - reach, "nearer_high": mean + reach, "n": len(own)}
+    means = nearer.mean(axis=1).dropna()
+    mean, reach = (nearer.stack().mean(), stats.t.ppf(0.975, len(means) - 1) * means.std() / np.sqrt(len(means)))
+    return {"nearer": mean, "nearer_low": mean - reach, "nearer_high": mean + reach, "n": len(means)}
 
 
 def joined(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -294,7 +301,7 @@ def parallel(wide: pd.DataFrame, draws: int = 500) -> int:
     random."""
     random = np.random.default_rng(7)
     tables = (random.permuted(wide.to_numpy(), axis=1) for _ in range(draws))
-    chance = np.percentile([np.linalg.eigvalsh(np.corrcoef(one))[::-1] for one in tables], 99, axis=0)
+    chance = np.percentile([np.linalg.eigvalsh(np.corrcoef(table))[::-1] for table in tables], 99, axis=0)
     above = np.linalg.eigvalsh(np.corrcoef(wide.to_numpy()))[::-1] > chance
     return int(np.argmin(above)) if not above.all() else len(above)
 
@@ -315,8 +322,8 @@ def statements(rows: pd.DataFrame) -> list[str]:
 
 
 def statement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    own = rows[rows["item_id"].eq(finding["items"][0])]
-    values, (low, high) = own["value"], scale(own)
+    of_item = rows[rows["item_id"].eq(finding["items"][0])]
+    values, (low, high) = of_item["value"], scale(of_item)
     return {
         "sd": values.std(), "n_above": (values > 0).sum(), "n_below": (values < 0).sum(), "mean": values.mean(),
         "n": len(values), "scale_min": low, "scale_max": high,
@@ -328,11 +335,12 @@ def common(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     variances."""
     grid = rows[rows["item_id"].isin(statements(rows))]
     k, pooled = grid["item_id"].nunique(), grid.groupby("item_id")["value"].var().mean()
-    own = statement(finding, rows)
-    n = own["n"]
-    reach = stats.t.ppf(1 - 0.025 / k, n - 1) * np.sqrt(((n - 1) * own["sd"] ** 2 + 2 * pooled) / (n + 1) / n)
+    placed = statement(finding, rows)
+    n = placed["n"]
+    reach = stats.t.ppf(1 - 0.025 / k, n - 1) * np.sqrt(((n - 1) * placed["sd"] ** 2 + 2 * pooled) / (n + 1) / n)
     return {
-        **own, "low": max(own["scale_min"], own["mean"] - reach), "high": min(own["scale_max"], own["mean"] + reach),
+        **placed, "low": max(placed["scale_min"], placed["mean"] - reach),
+        "high": min(placed["scale_max"], placed["mean"] + reach),
     }  # fmt: skip
 
 
@@ -343,8 +351,8 @@ def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 def chosen(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     """The share of the option that is chosen most; how many there are to choose from the table does not say."""
-    own = rows[rows["item_id"].eq(finding["items"][0])]["choice"]
-    return {"share": own.value_counts().iloc[0] / len(own), "n": len(own)}
+    choices = rows[rows["item_id"].eq(finding["items"][0])]["choice"]
+    return {"share": choices.value_counts().iloc[0] / len(choices), "n": len(choices)}
 
 
 def rated(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:

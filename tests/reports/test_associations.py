@@ -38,8 +38,8 @@ def column(name: str, *values: object, of: str = "one", people: list[str] = WHO)
     )
 
 
-def made(*columns: AgentColumn, people: pd.DataFrame = PEOPLE, own: pd.DataFrame | None = None) -> AgentTable:
-    return agent_table(columns, FRAME, people, people["stakeholder_type"], "stakeholder type", own)
+def made(*columns: AgentColumn, people: pd.DataFrame = PEOPLE, attributes: pd.DataFrame | None = None) -> AgentTable:
+    return agent_table(columns, FRAME, people, people["stakeholder_type"], "stakeholder type", attributes)
 
 
 DRIFT = column("drift", 2.0, 1.0, 0.0, 0.0)
@@ -59,8 +59,8 @@ def test_every_agent_is_a_row_also_one_that_answered_nothing() -> None:
 
 
 def test_a_personas_own_columns_stand_beside_them_under_names_that_are_free() -> None:
-    own = pd.DataFrame({"region": ["north"] * 20, "drift": ["x"] * 20}, index=WHO)
-    table = made(DRIFT, own=own).table
+    attributes = pd.DataFrame({"region": ["north"] * 20, "drift": ["x"] * 20}, index=WHO)
+    table = made(DRIFT, attributes=attributes).table
     assert table["region"].eq("north").all()
     assert table["persona_drift"].eq("x").all()
 
@@ -69,20 +69,20 @@ def test_columns_of_different_methodologies_are_compared_and_the_group() -> None
     """Drift 2, 1, 0, 0 and wishes 7, 5, 1, 3, five times: ranks of four agents, 4, 3, 1.5, 1.5 and 4, 3, 1, 2: ρ =
     4.5/√(4.5·5)."""
     same = column("gap", 2.0, 1.0, 0.0, 0.0)  # of the same methodology as drift: its answers are shared
-    found = made(DRIFT, same, WISH).associations()
-    pairs = {(one["first"], one["second"]) for one in rows(found, "associations")}
+    analysis = made(DRIFT, same, WISH).associations()
+    pairs = {(entry["first"], entry["second"]) for entry in rows(analysis, "associations")}
     assert pairs == {
         ("stakeholder_type", "drift"), ("stakeholder_type", "gap"), ("stakeholder_type", "wish"), ("drift", "wish"),
             ("gap", "wish"),
     }  # fmt: skip
-    one = row(found, "associations", first="drift", second="wish")
-    assert one["effect"] == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
-    assert (one["measure"], one["direction"], one["n"], one["n_total"]) == ("spearman", "rises", 20, 20)
-    told = findings(BETWEEN, found)["together"]
+    pair = row(analysis, "associations", first="drift", second="wish")
+    assert pair["effect"] == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
+    assert (pair["measure"], pair["direction"], pair["n"], pair["n_total"]) == ("spearman", "rises", 20, 20)
+    told = findings(BETWEEN, analysis)["together"]
     assert told.text.startswith(
         "The drift and the wish go together: the more of one, the more of the other (ρ = 0.95, adjusted p < 0.01"
     )
-    assert "| the drift | the wish | Spearman's ρ | 0.95 |" in results(BETWEEN, found).at("appendix")
+    assert "| the drift | the wish | Spearman's ρ | 0.95 |" in results(BETWEEN, analysis).at("appendix")
 
 
 def test_a_category_for_every_agent_and_a_twin_are_not_compared() -> None:
@@ -91,13 +91,13 @@ def test_a_category_for_every_agent_and_a_twin_are_not_compared() -> None:
     many = PEOPLE.reindex([f"p{n}" for n in range(MOST_CATEGORIES + 1)]).assign(stakeholder_type="NGO")
     everybody = AgentColumn("id", "categorical", "id", pd.Series(many.index, index=many.index), "two")
     assert not any(
-        "id" in (one["first"], one["second"])
-        for one in rows(made(DRIFT, everybody, people=many).associations(), "associations")
+        "id" in (entry["first"], entry["second"])
+        for entry in rows(made(DRIFT, everybody, people=many).associations(), "associations")
     )
     letters, numbers = column("type", "A", "B"), column("view", "1", "2")
     table = made(letters, numbers, crowd)
     assert table.twins == {"view": "type"}
-    assert not any("view" in (one["first"], one["second"]) for one in rows(table.associations(), "associations"))
+    assert not any("view" in (entry["first"], entry["second"]) for entry in rows(table.associations(), "associations"))
     apart = made(
         letters, column("view", "1", "2", None)
     )  # the same wherever both are known, but not of the same agents
@@ -105,9 +105,9 @@ def test_a_category_for_every_agent_and_a_twin_are_not_compared() -> None:
 
 
 def test_what_is_not_determined_says_why() -> None:
-    found = made(column("constant", 1.0), WISH).associations()
-    one = row(found, "associations", first="constant", second="wish")
-    assert (one["p"], one["reason"]) == (None, "no variation")
+    analysis = made(column("constant", 1.0), WISH).associations()
+    pair = row(analysis, "associations", first="constant", second="wish")
+    assert (pair["p"], pair["reason"]) == (None, "no variation")
 
 
 def test_columns_come_from_the_tables_that_declare_them() -> None:
@@ -119,8 +119,8 @@ def test_columns_come_from_the_tables_that_declare_them() -> None:
     )  # fmt: skip
     presentation = Presentation(tables=(table,))
     analysis = shaped(presentation, {"agents": [{"participant": "p1", "drift": 2, "side": "l", "own": 1}]}, {})
-    found = agent_columns(presentation, analysis, "panel", {"drift": "Drift, told"})
-    assert [(one.column, one.kind, one.name, one.values.to_dict()) for one in found] == [
+    columns = agent_columns(presentation, analysis, "panel", {"drift": "Drift, told"})
+    assert [(entry.column, entry.kind, entry.name, entry.values.to_dict()) for entry in columns] == [
         ("drift", "numeric", "Drift, told", {"p1": 2.0}), ("side", "categorical", "side", {"p1": "l"}),
     ]  # fmt: skip
-    assert made(*found).columns[0].methodology == POPULATION
+    assert made(*columns).columns[0].methodology == POPULATION

@@ -44,17 +44,17 @@ FOOTER = "48/50 agents · simulated respondents"
 
 
 def pictures(of: Results) -> dict[str, Picture]:
-    return {one.name.partition("/")[2]: one for one in drawn(of, footer=FOOTER)}
+    return {picture.name.partition("/")[2]: picture for picture in drawn(of, footer=FOOTER)}
 
 
-def said(svg: str) -> list[str]:
-    return [one.text for one in texts(svg)]
+def texts_of(svg: str) -> list[str]:
+    return [word.text for word in texts(svg)]
 
 
 def marks(svg: str, told: str) -> list[str]:
     """Which elements say a text when they are pointed at."""
     _, *every = ElementTree.fromstring(svg).iter()
-    return [one.tag.removeprefix(NAMESPACE) for one in every if told in (one.findtext(f"{NAMESPACE}title") or "")]
+    return [mark.tag.removeprefix(NAMESPACE) for mark in every if told in (mark.findtext(f"{NAMESPACE}title") or "")]
 
 
 # --- Delphi's three ---------------------------------------------------------------------------------------------------
@@ -72,56 +72,56 @@ def marks(svg: str, told: str) -> list[str]:
     ids=["7 agents", "50 agents", "1,000 agents", "4 dimensions"],
 )  # fmt: skip
 def test_nothing_that_is_written_is_off_the_page_or_over_something_else(size: dict[str, Any]) -> None:
-    for name, one in pictures(panel(**size)).items():
-        assert illegible(one.svg()) == [], name
-        across, down = one.size
+    for name, picture in pictures(panel(**size)).items():
+        assert illegible(picture.svg()) == [], name
+        across, down = picture.size
         assert across <= WIDTH, name
         assert down <= 1400, name
 
 
 def test_convergence_has_a_row_a_theme_and_no_median_where_a_rating_is_disputed() -> None:
     of = panel(themes=5, dimensions=("importance",))
-    one = pictures(of)["convergence"]
+    picture = pictures(of)["convergence"]
     rated = of.analysis.tables["ratings"]
     last = rated[rated["round"].eq(3)].sort_values("mean", ascending=False)
-    layer = one.spec["spec"]["layer"][0]
+    layer = picture.spec["spec"]["layer"][0]
     assert layer["encoding"]["y"]["scale"]["domain"] == list(last["theme"])
     assert (layer["encoding"]["x"]["field"], layer["encoding"]["x2"]["field"]) == ("q1", "q3")
-    own = one.spec["spec"]["layer"][1]["layer"]
-    assert [part["mark"]["type"] for part in own] == ["rule", "point"]
-    assert own[1]["encoding"]["x"]["field"] == "median"
-    svg = one.svg()
+    layers = picture.spec["spec"]["layer"][1]["layer"]
+    assert [part["mark"]["type"] for part in layers] == ["rule", "point"]
+    assert layers[1]["encoding"]["x"]["field"] == "median"
+    svg = picture.svg()
     assert marks(svg, "disputed") == ["line"] * int(rated["label"].eq("disagreement").sum())
     assert marks(svg, "consensus").count("path") == int(rated["label"].eq("consensus").sum())
-    assert said(svg).count("The same name twice") == 2  # two themes, not one
+    assert texts_of(svg).count("The same name twice") == 2  # two themes, not one
 
 
 def test_dissent_has_a_histogram_a_disputed_rating_and_says_how_many_are_left_out() -> None:
     of = panel(themes=60, dimensions=("importance",))
-    one = pictures(of)["dissent"]
+    picture = pictures(of)["dissent"]
     dissent, counts = of.analysis.tables["dissent"], of.analysis.tables["distribution"]
     disputed = dissent[dissent["label"].eq("disagreement")].sort_values("agreement", kind="stable")
     shown = disputed["item"].head(12)
     assert len(disputed) > 12
-    assert one.spec["title"]["subtitle"][0].startswith(f"{FOOTER} · 12 of {len(disputed)} shown · round 3; A:")
-    rows = next(iter(one.spec["datasets"].values()))
+    assert picture.spec["title"]["subtitle"][0].startswith(f"{FOOTER} · 12 of {len(disputed)} shown · round 3; A:")
+    rows = next(iter(picture.spec["datasets"].values()))
     drawn_counts = {(row["item"], row["value"]): row["n"] for row in rows}
-    own = counts[counts["item"].isin(shown) & counts["round"].eq(3)]
-    assert drawn_counts == dict(zip(zip(own["item"], own["value"], strict=True), own["n"], strict=True))
-    assert one.spec["facet"]["sort"] == list(shown)
+    counted = counts[counts["item"].isin(shown) & counts["round"].eq(3)]
+    assert drawn_counts == dict(zip(zip(counted["item"], counted["value"], strict=True), counted["n"], strict=True))
+    assert picture.spec["facet"]["sort"] == list(shown)
 
 
 def test_ranking_shows_shared_places_intervals_and_verdicts() -> None:
     of = panel(themes=9)
-    one = pictures(of)["ranking"]
+    picture = pictures(of)["ranking"]
     ranks = of.analysis.tables["ranking"].sort_values("rank", kind="stable")
-    rows = next(iter(one.spec["datasets"].values()))
+    rows = next(iter(picture.spec["datasets"].values()))
     assert [(row["theme_id"], row["rank"], row["low"]) for row in rows] == list(
         zip(ranks["theme"], ranks["rank"], ranks["low"], strict=True)
     )
-    assert [line for line in said(one.svg()) if line.isdigit()] == [str(n) for n in range(1, 10)]
+    assert [line for line in texts_of(picture.svg()) if line.isdigit()] == [str(n) for n in range(1, 10)]
     first = int(ranks["rank"].eq(ranks["rank"].min()).sum())
-    assert any(line.endswith(f"\u00a0\u00a01–{first}") for line in said(one.svg()))
+    assert any(line.endswith(f"\u00a0\u00a01–{first}") for line in texts_of(picture.svg()))
     ratings = of.labelled(of.presentation.tables["ratings"], of.analysis.tables["ratings"])
     verdicts = dict(zip(of.analysis.tables["ratings"]["item"], ratings["label"], strict=True))
     assert {row["label"] for row in rows} <= set(verdicts.values())
@@ -137,7 +137,7 @@ def test_titles_alternative_texts_and_footers_are_in_the_language() -> None:
     for name in english:
         assert german[name].title != english[name].title
         assert german[name].alt != english[name].alt
-        shown = " ".join(said(german[name].svg()))
+        shown = " ".join(texts_of(german[name].svg()))
         assert "48/50 agents · simulated respondents" in shown
         assert not re.search(r"\b(theme|rank|quartile|shared|of)\b", shown.replace(FOOTER, "")), name
 
@@ -151,7 +151,7 @@ def test_a_missing_quartile_draws_no_line_and_leaves_its_point() -> None:
         {"theme": "c", "dimension": "importance", "round": 2, "n": 7, "median": None, "q1": 1.0, "q3": 2.0,
             "mean": 1.0, "label": "open"},
     ]  # fmt: skip
-    themes = [{"theme": one["theme"], "label": f"Name {one['theme']}"} for one in rated]
+    themes = [{"theme": rating["theme"], "label": f"Name {rating['theme']}"} for rating in rated]
     facts = {
         "last_round": 2, "main_dimension": "importance", "dimensions": ["importance"], "scale_min": 1, "scale_max": 5,
     }  # fmt: skip
@@ -167,24 +167,24 @@ def test_of_tables_without_rows_nothing_is_drawn() -> None:
 
 
 def test_marks_lead_to_the_answers_behind_them() -> None:
-    one = pictures(panel(themes=4, dimensions=("importance",)))["convergence"]
-    assert {mark.link for mark in one.marks()} == {
+    picture = pictures(panel(themes=4, dimensions=("importance",)))["convergence"]
+    assert {mark.link for mark in picture.marks()} == {
         f"delphi?item_id=theme%3At{n}%2Fimportance&round={round_}" for n in range(4) for round_ in (2, 3)
     }
-    page = one.svg(lambda reference: None if "t0" in reference else f"/answers?{reference.partition('?')[2]}")
-    found = re.findall(r'<a href="([^"]*)"', page)
-    assert "/answers?item_id=theme%3At1%2Fimportance&amp;round=3" in found
-    assert not any("t0" in href for href in found)
-    assert "<a" not in one.svg()
-    for svg in (one.svg(), page):
+    page = picture.svg(lambda reference: None if "t0" in reference else f"/answers?{reference.partition('?')[2]}")
+    links = re.findall(r'<a href="([^"]*)"', page)
+    assert "/answers?item_id=theme%3At1%2Fimportance&amp;round=3" in links
+    assert not any("t0" in href for href in links)
+    assert "<a" not in picture.svg()
+    for svg in (picture.svg(), page):
         assert "://" not in svg.replace("http://www.w3.org/", "")
         ElementTree.fromstring(svg)
 
 
 def test_in_a_page_colours_are_the_pages_and_a_file_stands_on_white() -> None:
-    one = pictures(panel())["ranking"]
-    assert 'fill="#ffffff"' in one.svg()
-    page = one.svg(lambda reference: None)
+    picture = pictures(panel())["ranking"]
+    assert 'fill="#ffffff"' in picture.svg()
+    page = picture.svg(lambda reference: None)
     assert 'fill="var(--ink, #1c2329)"' in page
     assert re.search(r'fill="var\(--series-1, #005a9c\)"', page)
     assert "#ffffff" not in page
@@ -235,24 +235,24 @@ def parts(*charts: Chart, rows: list[dict[str, Any]] = ROWS, language: Language 
 
 def test_title_and_alternative_text_are_told_of_the_first_row_in_the_charts_order() -> None:
     of = parts(chart(over=View(at="appendix", order=("-part",), top=1), at="appendix"))
-    [one] = drawn(of, footer=FOOTER)
-    assert (one.name, one.stem, one.at) == ("poll/bars", "poll-bars", "appendix")
-    assert (one.title, one.alt) == ("Parts: two", "The first is two, 50.0% of 8.")
-    assert one.spec["title"]["subtitle"] == [f"{FOOTER} · 1 of 2 shown"]
-    root = ElementTree.fromstring(one.svg())
-    assert (root.findtext(f"{NAMESPACE}title"), root.findtext(f"{NAMESPACE}desc")) == (one.title, one.alt)
-    assert "share of 8" in said(one.svg())
+    [picture] = drawn(of, footer=FOOTER)
+    assert (picture.name, picture.stem, picture.at) == ("poll/bars", "poll-bars", "appendix")
+    assert (picture.title, picture.alt) == ("Parts: two", "The first is two, 50.0% of 8.")
+    assert picture.spec["title"]["subtitle"] == [f"{FOOTER} · 1 of 2 shown"]
+    root = ElementTree.fromstring(picture.svg())
+    assert (root.findtext(f"{NAMESPACE}title"), root.findtext(f"{NAMESPACE}desc")) == (picture.title, picture.alt)
+    assert "share of 8" in texts_of(picture.svg())
 
 
 def test_numbers_on_axes_are_the_languages() -> None:
     german, english = (drawn(parts(chart(), language=language), footer="")[0].svg() for language in ("de", "en"))
-    assert percent("20,0", "de") in said(german)
-    assert "20.0%" in said(english)
+    assert percent("20,0", "de") in texts_of(german)
+    assert "20.0%" in texts_of(english)
 
 
 def test_a_picture_carries_no_column_that_nothing_reads() -> None:
-    [one] = drawn(parts(chart()), footer=FOOTER)
-    [rows] = one.spec["datasets"].values()
+    [picture] = drawn(parts(chart()), footer=FOOTER)
+    [rows] = picture.spec["datasets"].values()
     assert rows[0].keys() == {"name", "part", "level", "told", "link"}
     assert [row["link"] for row in rows] == ["#poll?participant=a1", None]
 
@@ -262,14 +262,14 @@ def test_what_agents_wrote_is_only_text() -> None:
     svg = drawn(parts(chart(), rows=[{**ROWS[0], "name": evil}]), footer=evil)[0].svg()
     root = ElementTree.fromstring(svg)
     assert not list(root.iter(f"{NAMESPACE}script"))
-    assert any(line.startswith('"]})[datum.value]; alert(1) //') for line in said(svg))
-    assert "\u202e" not in "".join(said(svg))
+    assert any(line.startswith('"]})[datum.value]; alert(1) //') for line in texts_of(svg))
+    assert "\u202e" not in "".join(texts_of(svg))
 
 
 def test_a_level_has_its_colour_in_every_picture_and_stands_in_the_legend_where_it_occurs() -> None:
     [some] = drawn(parts(chart()), footer="")
-    [one] = drawn(parts(chart(), rows=ROWS[:1]), footer="")
-    scales = [picture.spec["encoding"]["color"]["scale"] for picture in (some, one)]
+    [alone] = drawn(parts(chart(), rows=ROWS[:1]), footer="")
+    scales = [picture.spec["encoding"]["color"]["scale"] for picture in (some, alone)]
     assert [scale["domain"] for scale in scales] == [["first level", "third level"], ["third level"]]
     assert scales[0]["range"][1] == scales[1]["range"][0] == LEVELS[2]
 
@@ -292,7 +292,7 @@ def _lightness(colour: str) -> float:
 def test_a_bug_in_one_chart_leaves_the_others() -> None:
     of, bugs = parts(chart(), chart("wrong", broken_chart)), []
     kept = drawn(of, footer=FOOTER, file=lambda name, bug: bugs.append((name, type(bug))))
-    assert [one.name for one in kept] == ["poll/bars"]
+    assert [picture.name for picture in kept] == ["poll/bars"]
     assert bugs == [("poll/wrong", ZeroDivisionError)]
     wrong = drawn(of, footer=FOOTER)[1]  # not drawn before it is looked at
     with pytest.raises(ZeroDivisionError):
@@ -310,8 +310,8 @@ def test_a_chart_that_vega_cannot_draw_is_a_bug_too() -> None:
 
 
 def test_a_notebook_gets_the_chart_itself() -> None:
-    [one] = drawn(parts(chart()), footer=FOOTER)
-    assert one.chart().to_dict()["datasets"] == one.spec["datasets"]
+    [picture] = drawn(parts(chart()), footer=FOOTER)
+    assert picture.chart().to_dict()["datasets"] == picture.spec["datasets"]
 
 
 def test_pictures_by_name_and_as_files(tmp_path: Path) -> None:
@@ -362,9 +362,10 @@ def test_text_on_a_matrix_is_readable_and_a_missing_cell_is_empty() -> None:
     svg = drawn(parts(chart(draw=matrix), rows=rows), footer="")[0].svg()
     assert [marks(svg, name) for name in ("low", "mid", "none")] == [["path", "text"], ["path", "text"], []]
     every = [
-        (one.find(f"{NAMESPACE}title"), one.get("fill")) for one in ElementTree.fromstring(svg).iter(f"{NAMESPACE}text")
+        (element.find(f"{NAMESPACE}title"), element.get("fill"))
+        for element in ElementTree.fromstring(svg).iter(f"{NAMESPACE}text")
     ]
-    assert [(said.tail, ink) for said, ink in every if said is not None] == [
+    assert [(title.tail, ink) for title, ink in every if title is not None] == [
         ("−1", readable_on(DIVERGING[0][1])), ("0", readable_on(DIVERGING[2][1])),
     ]  # fmt: skip
 
@@ -376,7 +377,7 @@ def test_whole_numbers_have_a_tick_each_or_every_fifth() -> None:
 
 def test_an_interval_is_of_the_axis_of_its_estimate() -> None:
     layers = intervals(alt.Chart(alt.NamedData("rows")), whole("rank", 1, 9, "rank"), "low", "high").to_dict()["layer"]
-    line, point = (one["encoding"] for one in layers)
+    line, point = (layer["encoding"] for layer in layers)
     assert (line["x"]["field"], line["x2"]["field"], point["x"]["field"]) == ("low", "high", "rank")
     assert line["x"]["scale"] == point["x"]["scale"]
 

@@ -98,7 +98,7 @@ WHOLE = made(
 )
 
 
-@pytest.mark.parametrize(("change", "said"), [
+@pytest.mark.parametrize(("change", "message"), [
     ({"tables": (Table(name="t", title="t", key=("gone",), columns=(integer("n", "n"),)),)}, "gone"),
     ({"tables": (Table(name="t", title="t", key=("n",), columns=(integer("n", "n"),),
         views=(View(at="section", where="m > 2"),)),)}, "m"),
@@ -111,8 +111,8 @@ WHOLE = made(
     ({"tables": (FRUIT, FRUIT)}, "share a name"),
     ({"tables": (FRUIT,), "texts": (TextBlock(at="section", says="{least}"),)}, "least"),
 ])  # fmt: skip
-def test_what_nobody_declared_is_named_when_declarations_are_made(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(TypeError, match=said):
+def test_what_nobody_declared_is_named_when_declarations_are_made(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         Presentation(**change)
 
 
@@ -154,15 +154,15 @@ def test_programs_and_memories_read_the_same_cells() -> None:
     first = digest["tables"]["sold"]["shown"][0]  # type: ignore[index, call-overload]
     assert (first["fruit"], first["price"], first["change"]) == ("Apples | red", 2.5, "rose")
     assert next(iter(read(WHOLE).remembered())) == ("sold/a/Kiel", "Apples | red rose in Kiel")
-    compared = {one.id: one.said for one in headlines(read(WHOLE))}
+    compared = {headline.id: headline.said for headline in headlines(read(WHOLE))}
     assert compared["shop.sold.change.b/Kiel"] == "down"
 
 
 def test_a_tested_row_is_told_once_it_survives_the_correction() -> None:
-    (one,) = stated_of(read(WHOLE))
+    (told,) = stated_of(read(WHOLE))
     # two tests in one family: Holm gives .02 and .5
-    assert (one.text, one.kind, one.p) == ("“Apples | red” rose in Kiel (p = 0.02; n = 6)", "difference", 0.02)
-    assert (one.estimate, one.low, one.test, one.family, one.numbers["n"]) == (
+    assert (told.text, told.kind, told.p) == ("“Apples | red” rose in Kiel (p = 0.02; n = 6)", "difference", 0.02)
+    assert (told.estimate, told.low, told.test, told.family, told.numbers["n"]) == (
         2.5, 2.5, "t", f"shop/{PRESENTATION.findings[0].name}", 6,
     )  # fmt: skip
     (null,) = stated_of(read(made(sold("a", "Kiel", 2.5, 0.03), sold("b", "Kiel", 1.0, 0.5))))
@@ -183,9 +183,9 @@ def test_a_finding_waits_for_another_and_what_did_not_occur_counts() -> None:
     · 1, .02 · 1."""
 
     def told(after: str, *rows: dict[str, Any]) -> list[float]:
-        own = (replace(CHANGED, name="risen", where="change == 'up'"),
+        declared = (replace(CHANGED, name="risen", where="change == 'up'"),
                replace(CHANGED, name="fallen", where="change == 'down'", after=after))  # fmt: skip
-        presentation = Presentation(tables=(FRUIT, SOLD), facts=tuple(PRESENTATION.facts.values()), findings=own)
+        presentation = Presentation(tables=(FRUIT, SOLD), facts=tuple(PRESENTATION.facts.values()), findings=declared)
         return corrected({"shop": (presentation, made(*rows))})["shop"].tables["sold"]["p_adjusted"].tolist()
 
     up, down = sold("a", "Kiel", 1, 0.01), sold("b", "Kiel", 1, 0.02, change="down")

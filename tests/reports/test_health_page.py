@@ -65,12 +65,12 @@ def bounds(given: Bounds) -> str:
     return f"< {low:g}" if low is not None else f"> {high:g}" if high is not None else ""
 
 
-def line(name: str, one: Threshold) -> str:
-    least = ", ".join(f"{n} {unit}" for unit, n in one.least.items())
-    of_verdict = " (decisive)" if one.decisive else " (floor)" if one.floor else ""
-    limits = "; ".join(filter(None, map(bounds, (one.caution, one.bad)))) or "formula"
-    rests_on = ": ".join(filter(None, [one.basis, ", ".join(each.short for each in cited(one.source))]))
-    cells = [f"`{name}`{of_verdict}", one.formula, limits, least, rests_on]
+def line(name: str, threshold: Threshold) -> str:
+    least = ", ".join(f"{n} {unit}" for unit, n in threshold.least.items())
+    of_verdict = " (decisive)" if threshold.decisive else " (floor)" if threshold.floor else ""
+    limits = "; ".join(filter(None, map(bounds, (threshold.caution, threshold.bad)))) or "formula"
+    rests_on = ": ".join(filter(None, [threshold.basis, ", ".join(each.short for each in cited(threshold.source))]))
+    cells = [f"`{name}`{of_verdict}", threshold.formula, limits, least, rests_on]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -84,16 +84,20 @@ applies was run over each, and over panels in their shape without opinions. No c
 
 def of_people() -> list[str]:
     """By check what people's panels have; it objects to none of them."""
-    found = [one for panel in panels() for one in checked(panel)] + [
-        one for group in groups() for one in checked_twice(*group)[-len(BETWEEN):]
+    diagnostics = [diagnostic for panel in panels() for diagnostic in checked(panel)] + [
+        diagnostic for group in groups() for diagnostic in checked_twice(*group)[-len(BETWEEN):]
     ]  # fmt: skip
     lines = ["| check | panels | lowest | median | highest |", "|---|---:|---:|---:|---:|"]
     for check in (*ON_RATINGS, *BETWEEN):
-        own = [one for one in found if one.name == check.__name__ and one.value is not None]
-        assert not any(one.verdict in ("caution", "bad") for one in own)
-        if own:
-            least, middle, most = np.quantile([one.value for one in own], [0, 0.5, 1])
-            lines.append(f"| `{check.__name__}` | {len(own)} | {least:.2f} | {middle:.2f} | {most:.2f} |")
+        computed = [
+            diagnostic
+            for diagnostic in diagnostics
+            if diagnostic.name == check.__name__ and diagnostic.value is not None
+        ]
+        assert not any(diagnostic.verdict in ("caution", "bad") for diagnostic in computed)
+        if computed:
+            least, middle, most = np.quantile([diagnostic.value for diagnostic in computed], [0, 0.5, 1])
+            lines.append(f"| `{check.__name__}` | {len(computed)} | {least:.2f} | {middle:.2f} | {most:.2f} |")
     return lines
 
 
@@ -102,13 +106,13 @@ VERDICTS: Sequence[Standing] = ("usable as far as checked", "usable with caution
 
 def of_panels() -> list[str]:
     """Overall verdicts, of one occasion, by kind and size of the panel."""
-    told = lambda found: "/".join(str(found[verdict]) for verdict in VERDICTS)  # noqa: E731
+    told = lambda counts: "/".join(str(counts[verdict]) for verdict in VERDICTS)  # noqa: E731
     rows = {
         "people, all there are": standings(map(checked, panels())),
         "people, both occasions": standings(checked_twice(*group) for group in groups()),
         **{f"{n} drawn from people": people(n) for n in (FEW, *SIZES)},
     }
-    lines = ["| panels | |", "|---|---:|", *(f"| {kind} | {told(found)} |" for kind, found in rows.items()), ""]
+    lines = ["| panels | |", "|---|---:|", *(f"| {kind} | {told(counts)} |" for kind, counts in rows.items()), ""]
     lines += [f"| panels of | {FAULTY_SIZE} agents |", "|---|---:|"]
     return lines + [f"| {name} | {told(faulty(make, FAULTY_SIZE))} |" for name, make in FAULTY.items()]
 
@@ -117,7 +121,7 @@ def page() -> str:
     parts = [INTRO]
     for head, rules in HEADS.items():
         parts += [f"## {head}\n", "| check | formula | bounds | minimum | rests on |", "|---|---|---|---|---|"]
-        parts += [*(line(name, one) for name, one in rules.items()), ""]
+        parts += [*(line(name, threshold) for name, threshold in rules.items()), ""]
     return "\n".join(parts)
 
 
@@ -128,7 +132,9 @@ def calibration() -> str:
 
 def test_every_source_is_cited_and_every_citation_has_one() -> None:
     texts = [CALIBRATED, str(results.__doc__), *(rule.source for rule in THRESHOLDS.values())]
-    assert {one.short for text in texts for one in cited(text)} == {one.short for one in bibliography().values()}
+    assert {source.short for text in texts for source in cited(text)} == {
+        source.short for source in bibliography().values()
+    }
 
 
 def test_bad_rests_on_more_than_a_proposal() -> None:
@@ -144,7 +150,7 @@ def test_bad_rests_on_more_than_a_proposal() -> None:
 def test_people_s_panels_pass_what_agents_are_held_to() -> None:
     """Issues 12 and 29: at most 5% of the panels get a caution, none is bad; of fewer than ten nothing is said."""
     once, twice = standings(map(checked, panels())), standings(checked_twice(*group) for group in groups())
-    small = sum(len(one.x) <= FEW for one in panels())
+    small = sum(len(panel.x) <= FEW for panel in panels())
     assert (once.total(), twice.total(), small) == (26, 13, 4)
     assert once == {"usable as far as checked": 26 - small, "cannot be judged": small}
     assert twice == {"usable as far as checked": 13 - small // 2, "cannot be judged": small // 2}
@@ -153,8 +159,8 @@ def test_people_s_panels_pass_what_agents_are_held_to() -> None:
 
 def cautioned(n: int, seeds: Iterable[int]) -> tuple[float, float]:
     """Shares of panels of so many people that get a caution, and that are called not usable."""
-    found = sum((people(n, seed) for seed in seeds), Counter[Standing]())
-    return found["usable with caution"] / found.total(), found["not usable"] / found.total()
+    counts = sum((people(n, seed) for seed in seeds), Counter[Standing]())
+    return counts["usable with caution"] / counts.total(), counts["not usable"] / counts.total()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -168,8 +174,8 @@ def test_panels_made_of_people_pass(size: int) -> None:
 @pytest.mark.parametrize("kind", FAULTY)
 def test_panels_without_opinions_do_not(kind: str, size: int) -> None:
     """Issue 29: of 24 at least nine in ten are not passed, be it with a caution."""
-    found = faulty(FAULTY[kind], size)
-    assert found["not usable"] + found["cannot be judged"] >= 0.9 * found.total()
+    counts = faulty(FAULTY[kind], size)
+    assert counts["not usable"] + counts["cannot be judged"] >= 0.9 * counts.total()
 
 
 @pytest.mark.soak
@@ -182,8 +188,8 @@ def test_rates_over_many_panels() -> None:
         assert bad <= 0.01
     for make in FAULTY.values():
         for size in (20, 50):
-            found = sum((faulty(make, size, seed) for seed in range(20)), Counter[Standing]())
-            assert found["not usable"] + found["cannot be judged"] >= 0.9 * found.total()
+            counts = sum((faulty(make, size, seed) for seed in range(20)), Counter[Standing]())
+            assert counts["not usable"] + counts["cannot be judged"] >= 0.9 * counts.total()
 
 
 def test_the_pages_are_current() -> None:

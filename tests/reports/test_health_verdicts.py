@@ -50,7 +50,7 @@ def verdicts(planted: Planted, answer: Callable[[pd.DataFrame], np.ndarray] | No
         frame = frame.copy()
         closed = frame["scale_min"].notna() & frame["value"].notna()
         frame.loc[closed, "value"] = answer(frame[closed])
-    return {name: one.verdict for name, one in judge(methodologies(), analyses, frame).verdicts.items()}
+    return {name: verdict.verdict for name, verdict in judge(methodologies(), analyses, frame).verdicts.items()}
 
 
 def ends(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -80,9 +80,9 @@ def one_profile(rows: pd.DataFrame) -> np.ndarray:
 
 
 def test_planted_answers_are_no_worse_than_with_caution(planted: Planted) -> None:
-    found = verdicts(planted)
-    assert set(found) == set(METHODS)
-    assert set(found.values()) <= {"usable as far as checked", "usable with caution"}
+    judged = verdicts(planted)
+    assert set(judged) == set(METHODS)
+    assert set(judged.values()) <= {"usable as far as checked", "usable with caution"}
 
 
 def test_random_answers_are_nowhere_plainly_usable(planted: Planted) -> None:
@@ -90,9 +90,9 @@ def test_random_answers_are_nowhere_plainly_usable(planted: Planted) -> None:
 
 
 def test_straight_lines_are_not_usable(planted: Planted) -> None:
-    found = verdicts(planted, straight)
-    assert found["longitudinal"] == found["delphi"] == "not usable"
-    assert found["scenario"] != "usable as far as checked"
+    judged = verdicts(planted, straight)
+    assert judged["longitudinal"] == judged["delphi"] == "not usable"
+    assert judged["scenario"] != "usable as far as checked"
 
 
 def test_one_profile_for_all_is_not_usable(planted: Planted) -> None:
@@ -104,8 +104,8 @@ def test_one_profile_for_all_is_not_usable(planted: Planted) -> None:
 
 def written(folder: Path) -> dict[str, str]:
     """Verdicts in health.json."""
-    found = json.loads((synthesis_folder(folder) / "health.json").read_text("utf-8"))
-    return {name: one["verdict"] for name, one in found["verdicts"].items()}
+    data = json.loads((synthesis_folder(folder) / "health.json").read_text("utf-8"))
+    return {name: verdict["verdict"] for name, verdict in data["verdicts"].items()}
 
 
 @pytest.mark.usefixtures("report_only")
@@ -115,18 +115,18 @@ def test_before_there_is_anything_there_is_no_verdict_and_of_what_goes_on_none(t
     runs is between the first answer and the last, with a stage that is not closed."""
     sim = mirofish_folder(tmp_path / "sim_1", 12)
     out = str(tmp_path / "out")
-    said = {"out": out, "methods": METHODS[:2], "confirm": True, "respondent": "synthetic", "language": "en"}
-    run = enquete.conduct_interviews(sim, **said, budget_tokens=1)
+    arguments = {"out": out, "methods": METHODS[:2], "confirm": True, "respondent": "synthetic", "language": "en"}
+    run = enquete.conduct_interviews(sim, **arguments, budget_tokens=1)
     assert run.status == "paused"
     assert written(Path(run.folder)) == dict.fromkeys(METHODS[:2], "nothing to judge")
     assert not [flag for flag in run.flags if "judge" in flag]
 
     run = enquete.resume(run.resume_token, out=out, budget_tokens=60_000)
-    outcomes = {(one.methodology, one.phase): one.outcome for one in run.stages}
+    outcomes = {(stage.methodology, stage.phase): stage.outcome for stage in run.stages}
     assert (run.status, outcomes["longitudinal", "T1"], outcomes["delphi", "T1"]) == ("paused", "done", "short")
-    found = written(Path(run.folder))
-    assert found["longitudinal"] == "usable as far as checked"
-    assert found["delphi"] == "interim"
+    judged = written(Path(run.folder))
+    assert judged["longitudinal"] == "usable as far as checked"
+    assert judged["delphi"] == "interim"
     assert run.page_one["interim"] is True
     assert "answers are there so far" in run.page_one["asked"]
     assert "Interim: what was found so far" in run.brief
@@ -138,9 +138,9 @@ def test_before_there_is_anything_there_is_no_verdict_and_of_what_goes_on_none(t
     with closing(sqlite3.connect(Path(done.folder) / LEDGER)) as ledger, ledger:
         ledger.execute("DELETE FROM stages WHERE methodology = 'delphi'")
     write_synthesis(Path(done.folder), partial=True)
-    found = written(Path(done.folder))
-    assert found["delphi"] == "nothing to judge"
-    assert found["longitudinal"] != "nothing to judge"
+    judged = written(Path(done.folder))
+    assert judged["delphi"] == "nothing to judge"
+    assert judged["longitudinal"] != "nothing to judge"
 
 
 def test_of_what_is_finished_nothing_is_interim(whole: Made) -> None:
@@ -154,20 +154,20 @@ def test_of_data_that_are_not_usable_the_report_tells_what_was_tested(tmp_path: 
     """Thirty agents who give the same answer to every item, as they are stored: page one says so above what was found,
     and neither it nor the section has a mean or a figure, which are in the appendix."""
     sim = mirofish_folder(tmp_path / "sim_1", 30)
-    said = {"methods": ["longitudinal"], "confirm": True, "respondent": "synthetic", "language": "en"}
-    run = interview(sim, out=str(tmp_path / "out"), **said)
+    arguments = {"methods": ["longitudinal"], "confirm": True, "respondent": "synthetic", "language": "en"}
+    run = interview(sim, out=str(tmp_path / "out"), **arguments)
     with closing(sqlite3.connect(Path(run.folder) / LEDGER)) as ledger, ledger:
         ledger.execute("UPDATE answers SET value = 4 WHERE value IS NOT NULL")
     write_synthesis(Path(run.folder))
     assert written(Path(run.folder)) == {"longitudinal": "not usable"}
     page = run.page_one
-    assert [one["p"] for one in page["findings"] if one["p"] is None] == []
+    assert [finding["p"] for finding in page["findings"] if finding["p"] is None] == []
     (notice,) = page["notices"]
     assert notice.startswith("Longitudinal: not usable.")
     assert run.brief.index(notice) < run.brief.index("## What was found")
     report, appendix = ((synthesis_folder(Path(run.folder)) / name).read_text("utf-8") for name in FILES)
-    own, told = (text.partition("\n## Longitudinal")[2].partition("\n## ")[0] for text in (report, appendix))
-    assert notice in own
-    assert "4.00" not in report + own
+    section, told = (text.partition("\n## Longitudinal")[2].partition("\n## ")[0] for text in (report, appendix))
+    assert notice in section
+    assert "4.00" not in report + section
     assert "figures/longitudinal" not in report
     assert "figures/longitudinal" in told

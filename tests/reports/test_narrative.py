@@ -71,8 +71,8 @@ def scripted(*replies: Callable[[list[dict[str, Any]]], str]) -> tuple[ModelServ
 
 
 def summary(run: enquete.Run) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run.path / "narrative.json").read_text("utf-8"))
-    return found
+    data: dict[str, Any] = json.loads((run.path / "narrative.json").read_text("utf-8"))
+    return data
 
 
 def narratives(run: enquete.Run) -> list[tuple[Any, ...]]:
@@ -112,7 +112,7 @@ def test_a_corrected_text_is_printed_and_asked_for_once_whatever_the_run_is_call
     assert first.run_id not in told[0]
     for run in (first, second):
         assert summary(run)["by"] == "model"
-        cited = [one for paragraph in summary(run)["paragraphs"] for one in paragraph["answer_ids"]]
+        cited = [answer_id for paragraph in summary(run)["paragraphs"] for answer_id in paragraph["answer_ids"]]
         assert cited
 
 
@@ -157,10 +157,10 @@ def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or
 
     assert asyncio.run(written(run.spent["tokens"] + 100)) is None  # no room for a narrative
     assert sender.sent == []
-    found = asyncio.run(written(ENOUGH))
-    assert isinstance(found, dict)
-    assert found["by"] == "model"
-    assert asyncio.run(written(ENOUGH)) == found
+    data = asyncio.run(written(ENOUGH))
+    assert isinstance(data, dict)
+    assert data["by"] == "model"
+    assert asyncio.run(written(ENOUGH)) == data
     assert len(sender.sent) == 1
 
 
@@ -183,15 +183,15 @@ def test_figures_and_quotations_of_the_findings_are_right(text: str) -> None:
     assert wrong(text) == []
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("It fell by 0.65.", "0.65 is no figure"), ("It fell by 64%.", "64 is no figure"),
         ("It fell by -0.64.", "-0.64 is no figure"),
     ("In 2027 it fell.", "2027 is no figure"), ("It is “a disaster”.", "nobody is quoted"),
         ("½ of them", "cannot be checked"), ("x2 of them", "cannot be checked"),
 ])  # fmt: skip
-def test_others_are_wrong(text: str, said: str) -> None:
+def test_others_are_wrong(text: str, message: str) -> None:
     (line,) = wrong(text)
-    assert said in line
+    assert message in line
 
 
 def test_ids_must_be_those_of_the_findings() -> None:

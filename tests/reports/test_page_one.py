@@ -43,16 +43,16 @@ def test_every_number_follows_from_the_table(run: Made) -> None:
     table = table[table["arm_role"].eq("main")]
     for column in ("value", "scale_min", "scale_max"):
         table[column] = pd.to_numeric(table[column])
-    found = page(run)["findings"]
-    assert found
-    for one in found:
-        counted = again(one, table[table["methodology"].eq(one["methodology"])])
-        unknown = {"p", *CHANCE.get((one["methodology"], one["id"].partition(".")[0]), ())}
-        for name, value in one["numbers"].items():
+    findings = page(run)["findings"]
+    assert findings
+    for finding in findings:
+        counted = again(finding, table[table["methodology"].eq(finding["methodology"])])
+        unknown = {"p", *CHANCE.get((finding["methodology"], finding["id"].partition(".")[0]), ())}
+        for name, value in finding["numbers"].items():
             if name not in unknown and name in counted:
-                assert counted[name] == pytest.approx(value, abs=1e-6), (one["id"], name)
-        left = set(one["numbers"]) - set(counted) - unknown
-        assert left <= {"tested"}, (one["id"], left)
+                assert counted[name] == pytest.approx(value, abs=1e-6), (finding["id"], name)
+        left = set(finding["numbers"]) - set(counted) - unknown
+        assert left <= {"tested"}, (finding["id"], left)
 
 
 def test_it_is_short_and_names_who_answered(run: Made) -> None:
@@ -71,39 +71,41 @@ def test_it_is_the_beginning_of_the_report(run: Made) -> None:
 
 
 def test_three_to_five_findings_of_a_run_large_enough(crowd: Made) -> None:
-    found = page(crowd)["findings"]
-    assert 3 <= len(found) <= 5
-    assert {one["methodology"] for one in found} >= {"longitudinal", "diversity", "delphi", "scenario"}
-    assert {key[0] for key in RECIPES} >= {one["methodology"] for one in found}
+    findings = page(crowd)["findings"]
+    assert 3 <= len(findings) <= 5
+    assert {finding["methodology"] for finding in findings} >= {"longitudinal", "diversity", "delphi", "scenario"}
+    assert {key[0] for key in RECIPES} >= {finding["methodology"] for finding in findings}
 
 
 def test_of_data_that_are_not_usable_only_what_was_tested_is_found_and_that_stands_above(crowd: Made) -> None:
     """The same run, judged as all alike."""
     with open_run(crowd.folder) as reading:
         frame = responses(reading, plain=True)
-        own, names = evaluations(reading.record.methods), names_of(reading, items(reading, frame), {})
-        findings = stated(results_of(own, find(reading, frame).analyses, names, reading.language))
+        evaluated, names = evaluations(reading.record.methods), names_of(reading, items(reading, frame), {})
+        findings = stated(results_of(evaluated, find(reading, frame).analyses, names, reading.language))
 
         def judged(verdict: Standing) -> PageOne:
             health = Health(verdicts=dict.fromkeys(findings, Overall(verdict, ("coherence:one_answer",))))
-            checked = health_results(health, own, names, reading.language)
-            return page_one(reading, frame, own, findings, health, checked)
+            checked = health_results(health, evaluated, names, reading.language)
+            return page_one(reading, frame, evaluated, findings, health, checked)
 
-        found, as_it_is = judged("not usable"), judged("usable")
-    tested, every = ([one for listed in page.by_methodology.values() for one in listed] for page in (found, as_it_is))
-    assert {one.id for one in every} - {one.id for one in tested}
-    assert None in {one.p for one in every}
-    assert None not in {one.p for one in [*tested, *found.findings]}
-    assert "Delphi: not usable. What was not tested is no finding: see the appendix." in found.notices
-    text = brief(found, "en")
+        unusable, as_it_is = judged("not usable"), judged("usable")
+    tested, every = (
+        [finding for listed in page.by_methodology.values() for finding in listed] for page in (unusable, as_it_is)
+    )
+    assert {finding.id for finding in every} - {finding.id for finding in tested}
+    assert None in {finding.p for finding in every}
+    assert None not in {finding.p for finding in [*tested, *unusable.findings]}
+    assert "Delphi: not usable. What was not tested is no finding: see the appendix." in unusable.notices
+    text = brief(unusable, "en")
     assert text.index("not usable") < text.index("## What was found")
 
 
 def test_nothing_is_called_untested_beside_its_test(crowd: Made) -> None:
     """What only describes groups says that it does not test here."""
     report, appendix = ((crowd.synthesis / name).read_text("utf-8") for name in ("report.md", "appendix.md"))
-    said = re.findall(r"(?:\w+ )?not tested(?: here)?", report + appendix)
-    assert set(said) <= {"reliability not tested", "not tested here"}
+    phrases = re.findall(r"(?:\w+ )?not tested(?: here)?", report + appendix)
+    assert set(phrases) <= {"reliability not tested", "not tested here"}
 
 
 IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[A-Z][a-z]+[A-Z]\w+\b|\bmain\b|\bNone\b|\bnan\b")

@@ -46,39 +46,39 @@ def every(request: pytest.FixtureRequest, full: Made, whole: Made) -> list[Pictu
 
 
 def test_every_methodology_has_pictures_and_every_finding_those_that_it_names(full: Made) -> None:
-    names = [one.name for one in read(full.synthesis)]
+    names = [picture.name for picture in read(full.synthesis)]
     assert {name.partition("/")[0] for name in names} == {*ALL, "health", "page-one"}
     assert "health/glance" in names
     page = json.loads((full.synthesis / "page_one.json").read_text("utf-8"))
-    said = [one for each in page["methodologies"] for one in each["findings"] if one["figure"]]
-    assert {f"{one['methodology']}/{one['figure']}" for one in said} <= set(names)
+    with_figure = [finding for each in page["methodologies"] for finding in each["findings"] if finding["figure"]]
+    assert {f"{finding['methodology']}/{finding['figure']}" for finding in with_figure} <= set(names)
     files = {file.stem for file in (full.synthesis / "figures").glob("*.svg")}
     assert files == {name.replace("/", "-") for name in names}
 
 
 def test_every_picture_says_who_answered_and_can_be_read(every: list[Picture]) -> None:
-    for one in every:
-        if one.at != "page_one":
-            assert re.match(r"simulated respondents|simulierte Befragte", one.footer), one.name
-            assert one.alt.endswith("."), one.name
-        assert illegible(one.svg()) == [], one.name
+    for picture in every:
+        if picture.at != "page_one":
+            assert re.match(r"simulated respondents|simulierte Befragte", picture.footer), picture.name
+            assert picture.alt.endswith("."), picture.name
+        assert illegible(picture.svg()) == [], picture.name
 
 
 def test_every_picture_speaks_one_language(full: Made) -> None:
-    shown = " ".join(text.text for one in read(full.synthesis) for text in texts(one.svg()))
+    shown = " ".join(text.text for picture in read(full.synthesis) for text in texts(picture.svg()))
     assert not re.search(r"\b(of|and|the|agents|answers|with|interval)\b|\d\.\d\d|None|\bnan\b|\{[a-z_]+\}", shown)
 
 
 def test_every_mark_that_says_something_leads_to_answers_or_to_its_checks(full: Made) -> None:
-    some = [one for one in read(full.synthesis) if one.name.startswith(("health/", "delphi/"))]
-    assert [(one.name, mark.told) for one in some for mark in one.marks() if not mark.link] == []
+    some = [picture for picture in read(full.synthesis) if picture.name.startswith(("health/", "delphi/"))]
+    assert [(picture.name, mark.told) for picture in some for mark in picture.marks() if not mark.link] == []
 
 
 def test_what_was_drawn_is_kept_as_it_was(full: Made) -> None:
-    for one in read(full.synthesis):
-        again = Picture.read(json.loads(json.dumps(one.as_json())))
+    for picture in read(full.synthesis):
+        again = Picture.read(json.loads(json.dumps(picture.as_json())))
         assert (again.name, again.title, again.alt, again.at, again.svg()) == (
-            one.name, one.title, one.alt, one.at, one.svg(),
+            picture.name, picture.title, picture.alt, picture.at, picture.svg(),
         )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def test_people_are_no_simulated_respondents(persons: int, language: Language, e
     who = ["a", "a", "b", "b", "c", "c"]
     frame = pd.DataFrame({
         "methodology": "poll", "arm_role": "main", "participant": who,
-        "respondent": ["human" if "abc".index(one) < persons else "llm" for one in who],
+        "respondent": ["human" if "abc".index(agent) < persons else "llm" for agent in who],
         "status": ["ok", "repaired", "ok", "refused", "failed", "failed"],
     })  # fmt: skip
     frame = pd.concat([frame, frame.assign(arm_role="probe", status="ok")])
@@ -140,16 +140,16 @@ def test_where_nothing_is_missing_answers_are_not_counted() -> None:
 # --- of what is nobody's own ------------------------------------------------------------------------------------------
 
 
-def rows(one: Picture) -> list[dict[str, Any]]:
-    [found] = one.spec["datasets"].values()
-    return list(found)
+def rows(picture: Picture) -> list[dict[str, Any]]:
+    [dataset] = picture.spec["datasets"].values()
+    return list(dataset)
 
 
 def check(methodology: str, name: str, verdict: Any, *, probe: bool = False) -> HealthCheck:
-    found = Diagnostic(
+    diagnostic = Diagnostic(
         name, 0.5, 9, None, (None, None), verdict, "" if verdict in ("fine", "information") else "few_data"
     )
-    return HealthCheck(methodology, "", found, probe)
+    return HealthCheck(methodology, "", diagnostic, probe)
 
 
 def test_every_check_has_the_worst_verdict_of_its_occasions_what_was_found_on_top() -> None:
@@ -160,23 +160,23 @@ def test_every_check_has_the_worst_verdict_of_its_occasions_what_was_found_on_to
     )  # fmt: skip
     verdicts = {"delphi": Overall("usable with caution", ()), "scenario": Overall("usable", ())}
     names = Names(methodologies=TITLES)
-    [one] = drawn(health_results(Health(checks, verdicts, synthetic=True), {}, names, "en"), footer="who")
+    [picture] = drawn(health_results(Health(checks, verdicts, synthetic=True), {}, names, "en"), footer="who")
     again = "Agreement when asked again (weighted κ)"
-    assert [(row["check"], row["methodology"], row["sign"]) for row in rows(one)] == [
+    assert [(row["check"], row["methodology"], row["sign"]) for row in rows(picture)] == [
         ("Verdict", "Delphi", "!"), ("Verdict", "Scenarios", "+"), ("Refused answers", "Delphi", "!"),
         ("Refused answers", "Scenarios", "+"), (again, "Delphi", "+"), (again, "Scenarios", "–"),
         (f"{again} (probe)", "Scenarios", "+"),
     ]  # fmt: skip
-    assert "5 of 6 checks computed · answers are synthetic" in one.spec["title"]["subtitle"][0]
-    assert one.alt == "6 checks of 2 methodologies: 0 bad, 1 to be careful with, 5 computed."
-    assert {mark.link for mark in one.marks()} == {"health?"}
-    assert illegible(one.svg()) == []
+    assert "5 of 6 checks computed · answers are synthetic" in picture.spec["title"]["subtitle"][0]
+    assert picture.alt == "6 checks of 2 methodologies: 0 bad, 1 to be careful with, 5 computed."
+    assert {mark.link for mark in picture.marks()} == {"health?"}
+    assert illegible(picture.svg()) == []
     assert drawn(health_results(Health(), {}, names, "en"), footer="who") == []
 
 
 def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -> None:
     def judged(main: str, *further: str | None) -> ReplicatedFinding:
-        agreeing = tuple(None if one is None else one == main for one in further)
+        agreeing = tuple(None if claim is None else claim == main for claim in further)
         return ReplicatedFinding(main, further, judge_claim(main, further), agreeing)
 
     def headline(theme: str) -> Headline:
@@ -204,24 +204,24 @@ RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total":
          "tied": 1, "scale_min": 1, "scale_max": 5}  # fmt: skip
 
 
-def found(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:
+def findings_of(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:
     """Of Delphi, by the declared finding."""
     tables = {"themes": [{"theme": "a", "label": "A"}], "ratings": [{**RATED, **rating}]}
     of = results(DELPHI, tables, FACTS, language)
     corrected({"delphi": (DELPHI, of.analysis)})
-    return {one.id.partition(".")[0]: one for one in stated_of(of)}
+    return {finding.id.partition(".")[0]: finding for finding in stated_of(of)}
 
 
 def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
-    whole = found(mean=4.25, mean_low=3.5, mean_high=4.75)["highest"].strip
+    whole = findings_of(mean=4.25, mean_low=3.5, mean_high=4.75)["highest"].strip
     assert whole == Strip(1, 5, (Dot(4.25, "4.25", 3.5, 4.75),), "dot: mean 4.25; line: 95% interval 3.50 to 4.75")
-    none = found("de", mean=4.25)["highest"].strip
+    none = findings_of("de", mean=4.25)["highest"].strip
     assert none is not None
     assert (none.dots[0].low, none.caption) == (None, "Punkt: Mittelwert 4,25; kein Intervall")
-    agreed = found()["agreed"].strip
+    agreed = findings_of()["agreed"].strip
     assert agreed == Strip(0, 4, (Dot(3.0, "3"),), "dot: themes in consensus 3; no interval")
-    assert "highest" in found()
-    assert found()["highest"].strip is None  # without a mean there is nothing to draw
+    assert "highest" in findings_of()
+    assert findings_of()["highest"].strip is None  # without a mean there is nothing to draw
 
 
 def test_dots_and_line_stand_where_their_values_lie() -> None:
@@ -230,16 +230,16 @@ def test_dots_and_line_stand_where_their_values_lie() -> None:
         1, 5, (Dot(5.0, "5.00"), Dot(1.0, "1.00")),
         "dot: highest mean 5.00 (anglers); diamond: lowest mean 1.00 (fishers); no interval",
     )  # fmt: skip
-    one = Strip(1, 5, (Dot(3.0, "3.00", 2.0, 4.0),), "dot: mean a < b 3.00; line: 95% interval 2.00 to 4.00")
-    some = [KeyFinding(str(n), "text", "position", 0.5, 9, 10, strip=each) for n, each in enumerate((one, two, None))]
+    strip = Strip(1, 5, (Dot(3.0, "3.00", 2.0, 4.0),), "dot: mean a < b 3.00; line: 95% interval 2.00 to 4.00")
+    some = [KeyFinding(str(n), "text", "position", 0.5, 9, 10, strip=each) for n, each in enumerate((strip, two, None))]
     [first, second] = strips(some, "en").values()
-    assert (first.stem, first.at, first.alt) == ("page-one-1", "page_one", one.caption)
+    assert (first.stem, first.at, first.alt) == ("page-one-1", "page_one", strip.caption)
     root = ElementTree.fromstring(first.svg())
     [line] = [each for each in root.iter(f"{NAMESPACE}line") if each.get("stroke-width") == "4"]
     assert abs(float(line.get("x2", 0))) == WIDTH / 2
-    said = [text.text for text in texts(first.svg())]
-    assert {"1", "5", "3.00"} <= set(said)
-    assert one.caption in " ".join(said)
+    words = [text.text for text in texts(first.svg())]
+    assert {"1", "5", "3.00"} <= set(words)
+    assert strip.caption in " ".join(words)
     left, right = (next(each.left for each in texts(second.svg()) if each.text == value) for value in ("1.00", "5.00"))
     assert right - left == pytest.approx(WIDTH, abs=1)
     assert illegible(first.svg()) == illegible(second.svg()) == []

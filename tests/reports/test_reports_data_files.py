@@ -145,8 +145,8 @@ class Written:
     books: dict[str, dict[str, Any]]
 
     def fields(self, format_: str, name: str) -> dict[str, dict[str, Any]]:
-        (found,) = (one for one in self.books[format_]["resources"] if one["name"] == name)
-        return {one["name"]: one for one in found["schema"]["fields"]}
+        (resource,) = (entry for entry in self.books[format_]["resources"] if entry["name"] == name)
+        return {field["name"]: field for field in resource["schema"]["fields"]}
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +162,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 def test_every_declared_table_that_has_rows_is_a_file(written: Written) -> None:
     for format_, book in written.books.items():
         names = ["panel.facts", "panel.themes", "panel.ratings", "panel.agents", "panel.wide_T1"]
-        assert [one["name"] for one in book["resources"]] == names, format_
-        assert all((written.folder / format_ / one["path"]).is_file() for one in book["resources"])
+        assert [resource["name"] for resource in book["resources"]] == names, format_
+        assert all((written.folder / format_ / resource["path"]).is_file() for resource in book["resources"])
 
 
 @pytest.mark.parametrize("format_", ["csv", "xlsx"])
@@ -205,19 +205,19 @@ def test_csv_guards_cells_and_has_the_mark_on_request(written: Written, tmp_path
 
 
 def test_parquet_keeps_types_nulls_and_meanings(written: Written) -> None:
-    found = read_parquet(written.folder / "parquet" / "panel" / "ratings.parquet").read_all()
+    table = read_parquet(written.folder / "parquet" / "panel" / "ratings.parquet").read_all()
     told = ROWS["ratings"]
-    assert {name: found[name].to_pylist() for name in found.column_names} == {
-        name: [one[name] for one in told] for name in found.column_names
+    assert {name: table[name].to_pylist() for name in table.column_names} == {
+        name: [row[name] for row in told] for name in table.column_names
     }
-    assert {one.name: str(one.type).strip() for one in found.schema} == {
+    assert {field.name: str(field.type).strip() for field in table.schema} == {
         "theme": "arro3.core.DataType<Utf8>", "by": "arro3.core.DataType<Utf8>", "n": "arro3.core.DataType<Int64>",
         "median": "arro3.core.DataType<Float64>", "share": "arro3.core.DataType<Float64>",
         "p": "arro3.core.DataType<Float64>",
         "agreed": "arro3.core.DataType<Boolean>", "label": "arro3.core.DataType<Utf8>",
         "low": "arro3.core.DataType<Float64>",
     }  # fmt: skip
-    assert found.schema.field("share").metadata[b"label"] == b"share of the top 5"
+    assert table.schema.field("share").metadata[b"label"] == b"share of the top 5"
     themes = read_parquet(written.folder / "parquet" / "panel" / "themes.parquet").read_all()
     assert themes["items"].to_pylist() == ['["q1", "q2"]', None]
     assert themes["label"].to_pylist() == ["=Quota, ä", "Price"]  # only a spreadsheet would run it
@@ -292,7 +292,7 @@ def test_a_workbook_has_a_sheet_a_file_and_a_codebook(written: Written) -> None:
     ]  # fmt: skip
     ratings = list(book["panel.ratings"].iter_rows(values_only=True))
     names = ("theme", "by", "n", "median", "share", "p", "agreed", "label", "low")
-    assert ratings == [names, *(tuple(one[name] for name in names) for one in ROWS["ratings"])]
+    assert ratings == [names, *(tuple(row[name] for name in names) for row in ROWS["ratings"])]
     assert {sheet.freeze_panes for sheet in book} == {"A2"}
     cell = book["panel.themes"]["B2"]
     assert (cell.value, cell.data_type, cell.quotePrefix) == ("=Quota, ä", "s", True)
@@ -360,8 +360,8 @@ def test_what_an_earlier_package_left_goes_and_nothing_else(tmp_path: Path) -> N
         ],
         "csv",
     )
-    found = {one.relative_to(tmp_path / "csv").as_posix() for one in (tmp_path / "csv").rglob("*") if one.is_file()}
-    assert found == {"x.csv", "panel/mine.txt", "datapackage.json"}
+    files = {path.relative_to(tmp_path / "csv").as_posix() for path in (tmp_path / "csv").rglob("*") if path.is_file()}
+    assert files == {"x.csv", "panel/mine.txt", "datapackage.json"}
 
 
 # --- a whole run ------------------------------------------------------------------------------------------------------
@@ -395,20 +395,20 @@ def test_a_run_with_all_methodologies_gives_its_answers_in_what_programs_read(fu
     assert_same_answers(parquet(tmp_path / "parquet" / "all_responses.parquet"), table)
     report = frictionless.validate(str(tmp_path / "csv" / "datapackage.json"), type="package")
     assert report.valid, report.flatten(["name", "message"])[:20]
-    described = {one["name"]: one for one in package(tmp_path / "csv" / "datapackage.json")}
-    for one in package(full.synthesis / "exports" / "codebook.json"):  # what every run writes is a part of it
-        assert described[one["name"]] == one
-        files = [folder / one["path"] for folder in (tmp_path / "csv", full.synthesis / "exports")]
-        assert files[0].read_bytes() == files[1].read_bytes(), one["name"]
+    described = {description["name"]: description for description in package(tmp_path / "csv" / "datapackage.json")}
+    for resource in package(full.synthesis / "exports" / "codebook.json"):  # what every run writes is a part of it
+        assert described[resource["name"]] == resource
+        files = [folder / resource["path"] for folder in (tmp_path / "csv", full.synthesis / "exports")]
+        assert files[0].read_bytes() == files[1].read_bytes(), resource["name"]
     assert {"agents", "items", "all_responses"} <= described.keys()
     for name in run.record.methods:
-        own = table[table["methodology"].eq(name)]
+        of_methodology = table[table["methodology"].eq(name)]
         wide = [parquet(file) for file in (tmp_path / "parquet" / name).glob("wide_*.parquet")]
-        assert sum(len(one) for one in wide) == len(
-            own.drop_duplicates(["phase", "round", "arm", "session", "participant"])
+        assert sum(len(frame) for frame in wide) == len(
+            of_methodology.drop_duplicates(["phase", "round", "arm", "session", "participant"])
         ), name
-        numbers = sum(one.filter(regex="^(?!.*_confidence$)").sum(numeric_only=True).sum() for one in wide)
-        scaled = own[own["value"].notna() & own["choice"].fillna("").eq("")]
+        numbers = sum(frame.filter(regex="^(?!.*_confidence$)").sum(numeric_only=True).sum() for frame in wide)
+        scaled = of_methodology[of_methodology["value"].notna() & of_methodology["choice"].fillna("").eq("")]
         assert numbers == pytest.approx(scaled["value"].sum()), name
 
 

@@ -59,16 +59,20 @@ def random(agents: int, items: int, seed: int = 0, high: int = 5) -> np.ndarray:
 
 
 def examined(rows: list[dict], facts: dict | None = None, **more) -> Health:
-    analyses = {name: Analysis({}, own) for name, own in (facts or {}).items()}
+    analyses = {name: Analysis({}, numbers) for name, numbers in (facts or {}).items()}
     return judge(methodologies(), analyses, pd.DataFrame(rows), **more)
 
 
-def told(health: Health, language: str = "en", own: dict[str, Evaluation] | None = None) -> Results:
-    return health_results(health, own or {}, Names(methodologies=TITLES), language)
+def told(health: Health, language: str = "en", evaluations: dict[str, Evaluation] | None = None) -> Results:
+    return health_results(health, evaluations or {}, Names(methodologies=TITLES), language)
 
 
 def named(health: Health, name: str) -> list[tuple[str, str, str]]:
-    return [(one.phase, one.found.verdict, one.found.reason_code) for one in health.checks if one.found.name == name]
+    return [
+        (check.phase, check.found.verdict, check.found.reason_code)
+        for check in health.checks
+        if check.found.name == name
+    ]
 
 
 # --- the main arm ----------------------------------------------------------------------------------------------------
@@ -92,29 +96,29 @@ def test_drift_is_looked_at_only_where_there_is_some(still: int, verdict: str):
     ],
 )  # fmt: skip
 def test_what_cannot_be_computed_is_never_a_pass(findings: dict, why: str):
-    found = examined(wave(random(10, 6)), {"longitudinal": findings})
-    assert named(found, "zero_drift") == named(found, "direction_flips") == [("", "not computed", why)]
+    health = examined(wave(random(10, 6)), {"longitudinal": findings})
+    assert named(health, "zero_drift") == named(health, "direction_flips") == [("", "not computed", why)]
 
 
 def test_small_runs_get_no_verdict_from_checks_but_say_so():
-    found = examined(wave(random(4, 6)))
-    assert {one.found.verdict for one in found.checks if one.found.name in ("extreme_style", "flat_items")} == {
+    health = examined(wave(random(4, 6)))
+    assert {check.found.verdict for check in health.checks if check.found.name in ("extreme_style", "flat_items")} == {
         "not computed"
     }
-    assert found.verdicts["longitudinal"] == Overall("cannot be judged", ("coherence:too_few_agents",))
+    assert health.verdicts["longitudinal"] == Overall("cannot be judged", ("coherence:too_few_agents",))
 
 
 def test_a_forced_grid_has_profiles_but_no_style():
     grid = np.tile(np.repeat(np.arange(-3.0, 4.0), 2)[:12], (20, 1))
     shuffled = np.random.default_rng(1).permuted(grid, axis=1)
     rows = wave(shuffled, methodology="diversity", scale_min=-3, scale_max=3, block="sort")
-    rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in rows]
-    found = examined(rows, {"diversity": {"first_two": 0.4, "n": 20, "n_components": 2}})
-    assert named(found, "persona_flattening") == [("T1", "information", "types_alike")]
-    assert named(found, "coherence") == [("T1", "bad", "no_more_than_chance")]  # random sorts
-    assert named(found, "two_components") == [("", "fine", "")]
-    assert named(found, "extreme_style") == []
-    assert named(found, "refusal_rate") == [("T1", "fine", "")]
+    rows = [{**entry, "stakeholder_type": "xy"[int(entry["participant"][1:]) % 2]} for entry in rows]
+    health = examined(rows, {"diversity": {"first_two": 0.4, "n": 20, "n_components": 2}})
+    assert named(health, "persona_flattening") == [("T1", "information", "types_alike")]
+    assert named(health, "coherence") == [("T1", "bad", "no_more_than_chance")]  # random sorts
+    assert named(health, "two_components") == [("", "fine", "")]
+    assert named(health, "extreme_style") == []
+    assert named(health, "refusal_rate") == [("T1", "fine", "")]
 
 
 def test_revisions_after_feedback_are_no_style_and_gaps_count_in_every_round():
@@ -123,11 +127,11 @@ def test_revisions_after_feedback_are_no_style_and_gaps_count_in_every_round():
         *wave(ratings, methodology="delphi", round=2),
         *wave(np.full_like(ratings, 5), methodology="delphi", round=3),
     ]
-    found = examined(rows)
-    assert named(found, "flat_items") == [("T1", "fine", "")]
-    (unrevised,) = (one.found for one in found.checks if one.found.name == "unrevised")
+    health = examined(rows)
+    assert named(health, "flat_items") == [("T1", "fine", "")]
+    (unrevised,) = (check.found for check in health.checks if check.found.name == "unrevised")
     assert unrevised.value == 0
-    (refused,) = (one.found for one in found.checks if one.found.name == "refusal_rate")
+    (refused,) = (check.found for check in health.checks if check.found.name == "refusal_rate")
     assert refused.n == 720
 
 
@@ -142,17 +146,17 @@ def test_scenarios_are_told_apart_within_the_dimension_that_asks_for_desirabilit
         for s in range(4)
         for place, (dimension, value) in enumerate((("wish", 3.0), ("likely", float(1 + (a + s) % 5))), start=1)
     ]  # fmt: skip
-    found = examined(rows, {"scenario": {"desirability": "wish"}})
-    assert named(found, "rated_alike") == [("T1", "caution", "above")]
+    health = examined(rows, {"scenario": {"desirability": "wish"}})
+    assert named(health, "rated_alike") == [("T1", "caution", "above")]
     assert named(examined(rows, {"scenario": {}}), "rated_alike") == [("T1", "not computed", "no_desirability")]
 
 
 def spread_out(values: np.ndarray, **more) -> list[dict]:
     """.7 on each answer, the rest on its neighbours: it stays the median (by hand)."""
     rows = wave(values, elicitation="distribution", **more)
-    for one in rows:
-        near = [k for k in (one["value"] - 1, one["value"] + 1) if 1 <= k <= 5]
-        one["distribution"] = json.dumps({f"{one['value']:g}": 0.7, **{f"{k:g}": 0.3 / len(near) for k in near}})
+    for entry in rows:
+        near = [k for k in (entry["value"] - 1, entry["value"] + 1) if 1 <= k <= 5]
+        entry["distribution"] = json.dumps({f"{entry['value']:g}": 0.7, **{f"{k:g}": 0.3 / len(near) for k in near}})
     return rows
 
 
@@ -160,31 +164,31 @@ def test_of_probabilities_the_medians_are_checked_and_style_from_their_mass():
     """Ends: .7 of the answers there and .15 of their neighbours (a neighbour has two): by hand over the answers
     given."""
     values = random(30, 12)
-    found = {one.found.name: one.found for one in examined(spread_out(values)).checks}
+    diagnostics = {check.found.name: check.found for check in examined(spread_out(values)).checks}
     by_hand = 0.7 * np.isin(values, (1, 5)).mean() + 0.15 * np.isin(values, (2, 4)).mean()
-    assert found["extreme_style"].value == pytest.approx(by_hand)
+    assert diagnostics["extreme_style"].value == pytest.approx(by_hand)
     for name in ("straightlining", "position_share"):
-        assert (found[name].verdict, found[name].reason_code) == ("not computed", "distribution")
-    points = {one.found.name: one.found for one in examined(wave(values)).checks}
+        assert (diagnostics[name].verdict, diagnostics[name].reason_code) == ("not computed", "distribution")
+    points = {check.found.name: check.found for check in examined(wave(values)).checks}
     for name in ("coherence", "flat_items", "missing_rate"):
-        assert found[name] == points[name]
+        assert diagnostics[name] == points[name]
 
 
 def test_probabilities_that_are_not_in_the_table_leave_style_unchecked():
-    found = examined(wave(random(30, 12), elicitation="distribution"))
-    assert named(found, "extreme_style") == [("T1", "not computed", "distribution")]
-    assert named(found, "coherence")[0][1] != "not computed"
+    health = examined(wave(random(30, 12), elicitation="distribution"))
+    assert named(health, "extreme_style") == [("T1", "not computed", "distribution")]
+    assert named(health, "coherence")[0][1] != "not computed"
 
 
 def test_probes_of_probabilities_are_compared():
     """A retest with the same medians and half of the distributions narrower: κ is 1, the likeness below 1."""
     values = random(20, 12)
     again = spread_out(values, arm="retest", arm_role="probe", temperature=0.0)
-    for one in again[:120]:
-        one["distribution"] = json.dumps({f"{one['value']:g}": 1.0})
-    found = examined([*spread_out(values, temperature=0.0), *again])
-    assert named(found, "test_retest") == [("T1", "fine", "")]
-    (retested,) = (one.found for one in found.checks if one.found.name == "test_retest")
+    for entry in again[:120]:
+        entry["distribution"] = json.dumps({f"{entry['value']:g}": 1.0})
+    health = examined([*spread_out(values, temperature=0.0), *again])
+    assert named(health, "test_retest") == [("T1", "fine", "")]
+    (retested,) = (check.found for check in health.checks if check.found.name == "test_retest")
     assert retested.value == 1
     assert 0.5 < retested.detail["likeness_of_distributions"] < 1
     assert retested.detail["n_distributions"] == 240
@@ -195,8 +199,8 @@ def test_people_s_answers_are_compared_with_what_the_instrument_says():
     values = random(30, 12)
     marginals = {point: int((values[:, 0] == point).sum()) for point in range(1, 6)}
     human = Human(source="A survey", sd=float(values[:, 0].std(ddof=1)), marginals=marginals)
-    found = examined(wave(values), humans={"longitudinal": {"i0": human, "not_asked": human}})
-    checks = {one.found.name: one.found for one in found.checks}
+    health = examined(wave(values), humans={"longitudinal": {"i0": human, "not_asked": human}})
+    checks = {check.found.name: check.found for check in health.checks}
     assert checks["variance_ratio"].value == pytest.approx(1)
     assert (checks["human_jsd"].value, checks["human_w1"].value) == (pytest.approx(1), pytest.approx(1))
 
@@ -205,22 +209,22 @@ def test_a_fault_in_both_waves_is_one_fault():
     """Everybody gives the ends alone, at T0 and at T1: one bad check, which alone leaves the data usable with
     caution."""
     ends = np.where(random(20, 12, high=2) == 1, 1.0, 5.0)
-    found = examined([*wave(ends, phase="T0"), *wave(ends[::-1], phase="T1")], {"longitudinal": {"kind": None}})
-    assert [verdict for _, verdict, _ in named(found, "extreme_style")] == ["bad", "bad"]
-    assert found.verdicts["longitudinal"].reasons.count("extreme_style:above") == 1
+    health = examined([*wave(ends, phase="T0"), *wave(ends[::-1], phase="T1")], {"longitudinal": {"kind": None}})
+    assert [verdict for _, verdict, _ in named(health, "extreme_style")] == ["bad", "bad"]
+    assert health.verdicts["longitudinal"].reasons.count("extreme_style:above") == 1
 
 
 def test_other_arms_are_not_read():
     rows = wave(random(10, 6))
-    other = [{**one, "arm": "b", "arm_role": "b", "value": 5.0} for one in rows]
+    other = [{**entry, "arm": "b", "arm_role": "b", "value": 5.0} for entry in rows]
     assert examined([*rows, *other]) == examined(rows)
 
 
 def test_a_bug_in_the_checks_of_one_methodology_leaves_the_others_theirs():
-    broken = [{**one, "methodology": "scenario", "status": "vanished"} for one in wave(random(10, 6))]
+    broken = [{**entry, "methodology": "scenario", "status": "vanished"} for entry in wave(random(10, 6))]
     bugs: list[str] = []
-    found = examined([*wave(random(10, 6)), *broken], on_bug=lambda name, error: bugs.append(f"{name}: {error}"))
-    assert set(found.verdicts) == {"longitudinal"}
+    health = examined([*wave(random(10, 6)), *broken], on_bug=lambda name, error: bugs.append(f"{name}: {error}"))
+    assert set(health.verdicts) == {"longitudinal"}
     assert len(bugs) == 1
     assert bugs[0].startswith("scenario: ")
     with pytest.raises(ValueError, match="vanished"):
@@ -245,14 +249,14 @@ def test_each_probe_is_compared_with_the_main_arm_over_the_agents_it_asked():
         *wave(main, **orders[0]), *probe(again, "retest", **orders[0]), *probe(again, "persona_swapped", **orders[0]),
         *probe(6 - main[:12], "options_reversed", **orders[1]), *probe(main[:12], "items_shuffled", item_position=3),
     ]  # fmt: skip
-    found = examined(rows)
-    assert named(found, "test_retest") == [("T1", "fine", "")]
-    assert named(found, "persona_swap") == [("T1", "bad", "persona_ignored")]
-    assert named(found, "option_order") == [("T1", "bad", "below")]
-    assert found.verdicts["longitudinal"].verdict == "not usable"
-    (retested,) = (one.found for one in found.checks if one.found.name == "test_retest")
+    health = examined(rows)
+    assert named(health, "test_retest") == [("T1", "fine", "")]
+    assert named(health, "persona_swap") == [("T1", "bad", "persona_ignored")]
+    assert named(health, "option_order") == [("T1", "bad", "below")]
+    assert health.verdicts["longitudinal"].verdict == "not usable"
+    (retested,) = (check.found for check in health.checks if check.found.name == "test_retest")
     assert retested.detail["agents"] == 12
-    assert {one.probe for one in found.checks if one.found.name in ("test_retest", "item_order")} == {True}
+    assert {check.probe for check in health.checks if check.found.name in ("test_retest", "item_order")} == {True}
 
 
 def test_an_equal_retest_at_a_temperature_is_a_cache():
@@ -266,8 +270,8 @@ def test_an_equal_retest_at_a_temperature_is_a_cache():
 
 def test_a_persona_probe_without_a_retest_has_nothing_to_compare_with():
     main = random(20, 12)
-    found = examined([*wave(main), *probe(main, "persona_null")])
-    assert named(found, "null_persona") == [("T1", "not computed", "no_retest")]
+    health = examined([*wave(main), *probe(main, "persona_null")])
+    assert named(health, "null_persona") == [("T1", "not computed", "no_retest")]
 
 
 def test_control_items_of_a_probe_and_the_placebos_own_t0():
@@ -277,11 +281,11 @@ def test_control_items_of_a_probe_and_the_placebos_own_t0():
     main = [*wave(before, phase="T0"), *wave(after, phase="T1")]
     control = [row(a, f"c{i}", 2.0 + t, phase=f"T{t}", arm="negative_control", arm_role="probe")
                for t in (0, 1) for a in range(20) for i in range(2)]  # fmt: skip
-    found = examined([*main, *control, *probe(after, "placebo", phase="T1")], DRIFT)
-    assert named(found, "negative_control") == [("", "bad", "control_drifted")]
-    assert named(found, "placebo_exposure") == [("", "information", "one_run")]
+    health = examined([*main, *control, *probe(after, "placebo", phase="T1")], DRIFT)
+    assert named(health, "negative_control") == [("", "bad", "control_drifted")]
+    assert named(health, "placebo_exposure") == [("", "information", "one_run")]
     without = examined([*main, *control], DRIFT).verdicts["longitudinal"]
-    assert found.verdicts["longitudinal"] == without  # to ask for a placebo costs no verdict
+    assert health.verdicts["longitudinal"] == without  # to ask for a placebo costs no verdict
 
 
 def test_a_false_median_that_pulls_like_the_true_one():
@@ -311,9 +315,9 @@ CIRCLES = OwnCheck(
 )  # fmt: skip
 
 
-def circles(found, rows, humans):
+def circles(analysis, rows, humans):
     """A check of its own, judged by its own rule, and one with a reason of its own."""
-    yield "T1", judged("circles", found.figure("share"), {"agents": 12}, rule=CIRCLES.rule)
+    yield "T1", judged("circles", analysis.figure("share"), {"agents": 12}, rule=CIRCLES.rule)
     yield "", missing("circles", "circular", rule=CIRCLES.rule)
 
 
@@ -330,15 +334,15 @@ OUTSIDERS = {"bws": replace(methodologies()["scenario"], name="bws", evaluation=
 
 def test_a_methodology_from_outside_has_checks_and_probes_of_its_own():
     rows = wave(random(12, 3), methodology="bws", scale_min=None, scale_max=None)
-    asked = [{**one, "arm": "retest", "arm_role": "probe"} for one in rows]
-    found = judge(OUTSIDERS, {"bws": Analysis({}, {"share": 0.5})}, pd.DataFrame([*rows, *asked]))
-    assert named(found, "circles") == [("T1", "bad", "above"), ("", "not computed", "circular"), ("T1", "fine", "")]
-    assert found.verdicts["bws"].verdict == "not usable"  # decisive by its own rule
-    results = told(found, own={"bws": OUTSIDE})
-    said = "BWS, Agents in a circle: bad, above the threshold (50%; fine: ≤ 10%; n = 12). Nobody chooses so."
-    assert flags(found, results, "bws")[1] == said
-    assert f"- {said}" in results.at("section")
-    assert [(one["value"], one["why"]) for one in table_rows(results.analysis, "checks")][1:] == [
+    asked = [{**entry, "arm": "retest", "arm_role": "probe"} for entry in rows]
+    health = judge(OUTSIDERS, {"bws": Analysis({}, {"share": 0.5})}, pd.DataFrame([*rows, *asked]))
+    assert named(health, "circles") == [("T1", "bad", "above"), ("", "not computed", "circular"), ("T1", "fine", "")]
+    assert health.verdicts["bws"].verdict == "not usable"  # decisive by its own rule
+    results = told(health, evaluations={"bws": OUTSIDE})
+    sentence = "BWS, Agents in a circle: bad, above the threshold (50%; fine: ≤ 10%; n = 12). Nobody chooses so."
+    assert flags(health, results, "bws")[1] == sentence
+    assert f"- {sentence}" in results.at("section")
+    assert [(entry["value"], entry["why"]) for entry in table_rows(results.analysis, "checks")][1:] == [
         (None, "circular"),
         (0.0, None),
     ]
@@ -370,22 +374,22 @@ def test_entropy_is_one_when_uniform_and_zero_when_all_agree():
 def codes() -> set[str]:
     """Reason codes in the source of the checks: given to `judged(why_not=…)`, `Ruling(…, code)`, or returned as a
     reason."""
-    found: set[str] = set()
+    names: set[str] = set()
     for path in Path(enquete.analysis.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Ruling":
-                found |= {one.value for one in node.args[1:] if isinstance(one, ast.Constant)}
+                names |= {arg.value for arg in node.args[1:] if isinstance(arg, ast.Constant)}
             if isinstance(node, ast.keyword) and node.arg == "why_not":
-                found |= {one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)}
+                names |= {constant.value for constant in ast.walk(node.value) if isinstance(constant, ast.Constant)}
     units = {unit for rule in THRESHOLDS.values() for unit in rule.least}
-    return {*found, *(f"too_few_{unit}" for unit in units), "above", "below", "undefined"} - {""}
+    return {*names, *(f"too_few_{unit}" for unit in units), "above", "below", "undefined"} - {""}
 
 
 def test_every_check_reason_and_verdict_has_words():
     assert CHECKS.keys() == THRESHOLDS.keys()
     assert codes() <= REASONS.keys()
     root = Path(enquete.__file__).parent
-    code = "\n".join(one.read_text("utf-8") for one in root.rglob("*.py")).replace("'", '"')
+    code = "\n".join(path.read_text("utf-8") for path in root.rglob("*.py")).replace("'", '"')
     (words,) = re.findall(r"^REASONS: Mapping.*?^}", code, re.MULTILINE | re.DOTALL)
     code = code.replace(words, "")
     few = {f"too_few_{unit}" for rule in THRESHOLDS.values() for unit in rule.least}
@@ -401,31 +405,31 @@ def still() -> Health:
 
 
 def test_a_flag_stands_alone_and_only_what_is_not_fine_is_flagged():
-    found = still()
-    said = flags(found, told(found, "de"), "longitudinal")
-    assert said[0].startswith(
+    health = still()
+    flagged = flags(health, told(health, "de"), "longitudinal")
+    assert flagged[0].startswith(
         "Längsschnitt: nicht verwendbar (Agenten ohne jede Veränderung: schlecht, über der Schwelle"
     )
     assert (
         "Längsschnitt, Agenten ohne jede Veränderung: schlecht, über der Schwelle (100 %; in Ordnung: ≤ 80 %; n = 20). "
         "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."
-    ) in said
-    assert len(said) == 1 + len(found.flagged)
-    assert flags(Health(verdicts={"x": Overall("usable", ())}), told(found), "x") == []
+    ) in flagged
+    assert len(flagged) == 1 + len(health.flagged)
+    assert flags(Health(verdicts={"x": Overall("usable", ())}), told(health), "x") == []
 
 
 def test_a_reason_says_how_bad_it_is_and_whether_a_probe_gave_it():
     main = random(20, 12)
-    found = examined([*wave(main), *probe(main, "retest")])
-    said = reasons(found, told(found), "longitudinal")
-    assert "Agreement when asked again (weighted κ): caution, probe, all answers equal" in said
-    assert "Coherence of the answers, beyond chance (mean r): bad, no more" in said or "caution, no more" in said
+    health = examined([*wave(main), *probe(main, "retest")])
+    lines = reasons(health, told(health), "longitudinal")
+    assert "Agreement when asked again (weighted κ): caution, probe, all answers equal" in lines
+    assert "Coherence of the answers, beyond chance (mean r): bad, no more" in lines or "caution, no more" in lines
 
 
 def test_the_verdict_names_the_probes_that_were_not_taken():
     main = random(20, 12)
     results = told(examined([*wave(main), *probe(main, "retest")]))
-    [missed] = [one["probes"] for one in table_rows(results.analysis, "probes", state="not_taken")]
+    [missed] = [entry["probes"] for entry in table_rows(results.analysis, "probes", state="not_taken")]
     assert missed[:5] == ["option_order", "item_order", "paraphrase", "persona_swap", "null_persona"]
     assert "test_retest" not in missed
     assert "- Probes not taken (Längsschnitt): options reversed, items shuffled," in results.at("section")
@@ -437,15 +441,15 @@ def test_the_verdict_names_the_probes_that_were_not_taken():
 def test_a_probe_that_was_asked_and_cannot_be_read_is_named_as_such():
     """A retest of which no answer could be read, and a persona probe that lacks it: neither was left out."""
     main = random(20, 12)
-    unread = [{**one, "status": "invalid", "value": None} for one in probe(main, "retest")]
-    found = examined([*wave(main), *unread, *probe(main, "persona_null")])
-    probes = found.probes["longitudinal"]
+    unread = [{**entry, "status": "invalid", "value": None} for entry in probe(main, "retest")]
+    health = examined([*wave(main), *unread, *probe(main, "persona_null")])
+    probes = health.probes["longitudinal"]
     assert probes.not_read == ("test_retest",)
     assert not {"test_retest", "null_persona"} & set(probes.not_taken)
-    assert found.as_json()["verdicts"]["longitudinal"]["probes_not_read"] == ["test_retest"]
-    assert "- Probes taken, but not readable (Längsschnitt): retest." in told(found).at("section")
-    assert named(found, "null_persona") == [("T1", "not computed", "retest_unread")]
-    never = [{**one, "status": "not_reached", "value": None} for one in probe(main, "retest")]
+    assert health.as_json()["verdicts"]["longitudinal"]["probes_not_read"] == ["test_retest"]
+    assert "- Probes taken, but not readable (Längsschnitt): retest." in told(health).at("section")
+    assert named(health, "null_persona") == [("T1", "not computed", "retest_unread")]
+    never = [{**entry, "status": "not_reached", "value": None} for entry in probe(main, "retest")]
     assert examined([*wave(main), *never]).probes["longitudinal"].not_taken[0] == "test_retest"
 
 
@@ -462,7 +466,7 @@ def test_nobody_was_asked_again_is_said_only_where_that_is_so(role: str, arm: st
     few."""
     half = np.repeat([[2.0] * 6, [4.0] * 6], 20, axis=0)
     rows = wave(half + np.random.default_rng(1).integers(-1, 2, (40, 6)) * (np.arange(40) % 3 == 0)[:, None])
-    again = [{**one, "arm": arm, "arm_role": role} for one in rows if int(one["participant"][1:]) < 5]
+    again = [{**entry, "arm": arm, "arm_role": role} for entry in rows if int(entry["participant"][1:]) < 5]
     judged = MethodologyHealth(
         methodologies()["longitudinal"], probing(pd.DataFrame([*rows, *again]), Analysis({}, {}), lambda arm: {})
     )
@@ -478,7 +482,7 @@ def test_usable_without_a_retest_is_flagged():
 
 def test_gaps_of_nothing_have_no_row():
     """Checks of gaps, all 0 over 300 answers of 30 agents in two types; one refusal gives its rate a row."""
-    rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in wave(random(30, 10))]
+    rows = [{**entry, "stakeholder_type": "xy"[int(entry["participant"][1:]) % 2]} for entry in wave(random(30, 10))]
     gaps = r"\| (Refused|Answers valid only|Invalid|Largest)"
     assert not re.search(gaps, told(examined(rows)).at("appendix"))
     rows[0] = {**rows[0], "status": "refused", "value": None}

@@ -47,18 +47,18 @@ def test_the_whole_analysis_of_five_thousand_agents_takes_less_than_a_minute_and
     """Analyses of the four methodologies, health, crossing, agents and associations; CPU seconds, not those on the
     wall."""
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    said = {"methods": FOUR, "respondent": "synthetic", "budget_tokens": 10**10, "confirm": True, "language": "en"}
-    enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **said)
+    arguments = {"methods": FOUR, "respondent": "synthetic", "budget_tokens": 10**10, "confirm": True, "language": "en"}
+    enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **arguments)
     set_status(sim, "completed")
-    run = enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **said)
-    found = measured(run.folder)
-    print(found)
+    run = enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **arguments)
+    numbers = measured(run.folder)
+    print(numbers)
     assert run.status == "completed"
-    assert found["methods"] == sorted(FOUR)
-    assert found["claims"] > 0
-    assert found["checks"] > 0
-    assert found["cpu_s"] < 60
-    assert found["peak_bytes"] < 2 * 10**9
+    assert numbers["methods"] == sorted(FOUR)
+    assert numbers["claims"] > 0
+    assert numbers["checks"] > 0
+    assert numbers["cpu_s"] < 60
+    assert numbers["peak_bytes"] < 2 * 10**9
 
 
 def measured(folder: Path) -> dict[str, object]:
@@ -66,6 +66,6 @@ def measured(folder: Path) -> dict[str, object]:
         [sys.executable, "-c", MEASURED, str(folder)], capture_output=True, text=True, check=False, timeout=1800
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+    data = json.loads(done.stdout)
+    assert isinstance(data, dict)
+    return data

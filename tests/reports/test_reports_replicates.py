@@ -54,8 +54,8 @@ def test_variance_lies_where_it_is_put():
          "model": "m"}
         for arm in ("main", "replicate_2", "replicate_3") for who in range(1, 6) for item in range(4)
     )  # fmt: skip
-    (found,) = spreads(frame)
-    shares = {one.source: one.share for one in found.found.components}
+    (spread,) = spreads(frame)
+    shares = {component.source: component.share for component in spread.found.components}
     assert shares["agent"] == pytest.approx(1)
     assert shares["model"] is None  # one model only: cannot be told apart
     assert list(spreads(frame[frame["arm"].eq("main")])) == []
@@ -98,8 +98,8 @@ def test_a_run_without_replicates_says_nothing_of_them(full):
 ])  # fmt: skip
 def test_a_verdict_is_judged_by_the_further_runs_alone(further, verdict, agreeing):
     main = Headline("panel.rated.x", "panel.rated", True, "yes", ("x",), methodology="panel")
-    others = [{main.id: replace(main, said=one)} if one is not None else {} for one in further]
-    ((_, found),) = judged_headlines({main.id: main}, others)
-    assert (found.held.verdict, found.held.n_agreeing) == (verdict, agreeing)
+    others = [{main.id: replace(main, said=claim)} if claim is not None else {} for claim in further]
+    ((_, judged),) = judged_headlines({main.id: main}, others)
+    assert (judged.held.verdict, judged.held.n_agreeing) == (verdict, agreeing)
     ((_, shared),) = judged_headlines({main.id: main}, others, shared_t0={"panel"})
     assert shared.held.verdict in ("not decided", "not judged")

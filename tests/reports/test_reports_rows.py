@@ -45,13 +45,13 @@ def test_rows_equal_the_plan_and_none_stands_twice(run, agents, request):
     made = request.getfixturevalue(run)
     table, themes = made.table(), len(made.results()["delphi"]["themes"])
     assert 1 <= themes <= 15
-    found = table.groupby(["methodology", "phase", "round"]).size().to_dict()
+    counts = table.groupby(["methodology", "phase", "round"]).size().to_dict()
     known = {key: n for key, n in expected_rows(agents, themes).items() if run == "full" or key[0] in AVAILABLE}
-    assert known.items() <= found.items()
+    assert known.items() <= counts.items()
     assert set(table["methodology"]) == set(ALL if run == "full" else AVAILABLE)
     assert not table.duplicated(KEY).any()
-    own = {"placed", "notes"} if run == "full" else set()  # a methodology's own columns
-    assert tuple(column for column in table.columns if column not in own) == COLUMNS
+    extras = {"placed", "notes"} if run == "full" else set()  # a methodology's own columns
+    assert tuple(column for column in table.columns if column not in extras) == COLUMNS
     assert set(table["status"]) == {"ok"}
     assert table["participant"].nunique() == agents
     assert table[table["phase"].eq("T1")]["memory_available"].all()
@@ -158,7 +158,7 @@ def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path)
     assert set(by_item["seven"]["scale_max"]) == {7}
     assert by_item["seven"]["value"].max() > 3
     assert by_item["seven"]["value_rekeyed"].equals(8 - by_item["seven"]["value"])  # 1–7: min + max = 8
-    points = [(one["item"], one["value"]) for one in made.found()["longitudinal"]["distribution"]]
+    points = [(row["item"], row["value"]) for row in made.computed()["longitudinal"]["distribution"]]
     assert [value for item, value in points if item == "three"] == [1, 2, 3]
     assert [value for item, value in points if item == "seven"] == [*range(1, 8)]
 
@@ -174,9 +174,9 @@ def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
     table = made.table()
     assert table["arm_role"].value_counts().nunique() == 1  # both arms owe the same rows
     assert not table.duplicated(KEY).any()
-    found = made.found()["delphi"]
-    assert found["arms"] == ["main"]
-    assert found["rounds"][0]["n_planned"] == 3 * 4  # arm b never leaks into a finding
+    data = made.computed()["delphi"]
+    assert data["arms"] == ["main"]
+    assert data["rounds"][0]["n_planned"] == 3 * 4  # arm b never leaks into a finding
 
 
 def test_every_row_is_what_the_row_model_says(whole):
@@ -185,19 +185,19 @@ def test_every_row_is_what_the_row_model_says(whole):
 
 
 def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
-    own = longitudinal(whole)[lambda rows: rows["phase"].eq("T1")]
-    found = list(lines(own))
-    assert len(found) == 7  # agents, each asked in one block
-    assert sum(line["input_tokens"] for line in found) == own["input_tokens"].sum()
-    answers = {(line["participant"], item): one for line in found for item, one in line["answers"].items()}
-    assert len(answers) == len(own)
-    places = {(line["participant"], item): n for line in found for n, item in enumerate(line["answers"], start=1)}
-    for row in records(own):
-        one = answers[row["participant"], row["item_id"]]
-        assert (one.get("value"), one.get("confidence")) == (row["value"], row["confidence"])
-        assert (one.get("text", ""), one.get("content", "")) == (row["text"], row["content"])
+    wave = longitudinal(whole)[lambda rows: rows["phase"].eq("T1")]
+    written = list(lines(wave))
+    assert len(written) == 7  # agents, each asked in one block
+    assert sum(line["input_tokens"] for line in written) == wave["input_tokens"].sum()
+    answers = {(line["participant"], item): reply for line in written for item, reply in line["answers"].items()}
+    assert len(answers) == len(wave)
+    places = {(line["participant"], item): n for line in written for n, item in enumerate(line["answers"], start=1)}
+    for row in records(wave):
+        answer = answers[row["participant"], row["item_id"]]
+        assert (answer.get("value"), answer.get("confidence")) == (row["value"], row["confidence"])
+        assert (answer.get("text", ""), answer.get("content", "")) == (row["text"], row["content"])
         place = places[row["participant"], row["item_id"]]
-        assert one.get("item_position", place) == row["item_position"]
+        assert answer.get("item_position", place) == row["item_position"]
 
 
 def test_a_failed_answer_has_its_status_and_no_value(make, personas):
@@ -234,8 +234,8 @@ def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas)
     assert "Closed questions asked for the probability of every option" in made.report()
     assert "*Asked for was the probability of every option; values are the medians" in made.report()
     book = json.loads((made.synthesis / "exports" / "codebook.json").read_text("utf-8"))
-    (answers,) = (one for one in book["resources"] if one["name"] == "all_responses")
-    (column,) = (one for one in answers["schema"]["fields"] if one["name"] == "distribution")
+    (answers,) = (resource for resource in book["resources"] if resource["name"] == "all_responses")
+    (column,) = (field for field in answers["schema"]["fields"] if field["name"] == "distribution")
     assert column["type"] == "string"
     assert "value then is the median" in column["description"]
 

@@ -68,13 +68,13 @@ def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(full, tmp
     """Of all methodologies, and as a large table would be, whose columns are of another type."""
     monkeypatch.setattr(response_table, "LARGE", 1)
     sim = full.interviews.parent
-    own = Made(shutil.copytree(sim, tmp_path / sim.name) / full.folder.relative_to(sim))
-    first = files_of(own.interviews)
+    copied = Made(shutil.copytree(sim, tmp_path / sim.name) / full.folder.relative_to(sim))
+    first = files_of(copied.interviews)
     for name in ("T0", "T1", "synthesis"):
-        shutil.rmtree(own.interviews / name)
-    written = write_synthesis(own.folder)
+        shutil.rmtree(copied.interviews / name)
+    written = write_synthesis(copied.folder)
     assert written.status == "completed"
-    assert files_of(own.interviews) == first
+    assert files_of(copied.interviews) == first
 
 
 def test_the_audit_holds_every_call_with_what_was_sent_and_what_came_back(whole):
@@ -123,15 +123,15 @@ def waves(tmp_path_factory) -> Waves:
 
     with results_alone():
         asked("model-a")
-        found = [latest()]
+        seen = [latest()]
         set_status(simulation, "running")
         measured = asked("model-a", phase="T0")
-    found.append(latest())
+    seen.append(latest())
     set_status(simulation, "completed")
     after = asked("model-a")
     before = files_of(after.interviews)
     other = asked("model-b", baseline=measured.folder.name)
-    return Waves(measured, after, other, [*found, latest()], (before, files_of(after.interviews)))
+    return Waves(measured, after, other, [*seen, latest()], (before, files_of(after.interviews)))
 
 
 def test_a_later_run_leaves_the_older_report_and_csv_alone(waves):
@@ -147,9 +147,9 @@ def test_a_measured_t0_becomes_canonical_and_a_reconstructed_one_does_not(waves)
 
 
 def test_a_measured_baseline_gives_drift_with_tests_and_says_what_it_cannot_show(waves):
-    found, table = waves.after.results()["longitudinal"], waves.after.table()
-    assert (found["kind"], found["interpretable"], found["pairs"]) == ("drift", True, 7 * 14)
-    assert all(one["p"] is not None or not one["n_changed"] for one in found["changes"])
+    data, table = waves.after.results()["longitudinal"], waves.after.table()
+    assert (data["kind"], data["interpretable"], data["pairs"]) == ("drift", True, 7 * 14)
+    assert all(change["p"] is not None or not change["n_changed"] for change in data["changes"])
     assert "no placebo arm" in waves.after.report()
     assert set(table.loc[table["phase"].eq("T0"), "baseline"]) == {"measured"}
     assert table.groupby("phase")["run_id"].unique().map(list).to_dict() == {
@@ -158,18 +158,18 @@ def test_a_measured_baseline_gives_drift_with_tests_and_says_what_it_cannot_show
 
 
 def test_a_changed_model_makes_drift_not_interpretable(waves):
-    found = waves.other.results()["longitudinal"]
-    assert found["interpretable"] is False
-    assert "model-a" in found["reasons"][0]
-    assert {(one["outcome"], one["p"]) for one in found["changes"]} == {("untested", None)}
+    data = waves.other.results()["longitudinal"]
+    assert data["interpretable"] is False
+    assert "model-a" in data["reasons"][0]
+    assert {(change["outcome"], change["p"]) for change in data["changes"]} == {("untested", None)}
     assert "The change cannot be interpreted" in waves.other.report()
 
 
 def test_two_agents_with_hostile_names_have_neither_t0_nor_nan_and_names_stay_text(make, personas):
     made = make(**personas(2, name="| # <b>Eve{i}</b> =1+1 [x](http://evil.example)"))
-    found = made.results()["longitudinal"]
-    assert (found["kind"], found["changes"]) == ("one_wave", [])
-    assert [one["phase"] for one in found["waves"]] == ["T1"]
+    data = made.results()["longitudinal"]
+    assert (data["kind"], data["changes"]) == ("one_wave", [])
+    assert [wave["phase"] for wave in data["waves"]] == ["T1"]
     for path in made.interviews.rglob("*.json"):
         strict(path)
     report = made.report()
@@ -181,8 +181,8 @@ def test_two_agents_with_hostile_names_have_neither_t0_nor_nan_and_names_stay_te
 def test_n_total_stands_beside_every_n(whole):
     counted = [
         row
-        for found in whole.results().values()
-        for rows in found.values()
+        for tables in whole.results().values()
+        for rows in tables.values()
         if isinstance(rows, list)
         for row in rows
         if isinstance(row, dict) and {"n", "n_total"} <= row.keys()
@@ -210,16 +210,16 @@ def test_every_number_of_the_delphi_section_equals_the_table(whole):
     ids = {theme["label"]: theme["theme"] for theme in whole.results()["delphi"]["themes"]}
     assert len(rows) == len(ids)  # of the first dimension, in the last round
     for label, n, mean, *_ in rows:
-        own = table[table["item_id"].eq(f"theme:{ids[label]}/importance") & table["round"].eq(3)]["value"]
-        assert n == f"{own.notna().sum()} / {len(own)}"
-        assert float(mean) == pytest.approx(own.mean(), abs=0.005)
+        ratings = table[table["item_id"].eq(f"theme:{ids[label]}/importance") & table["round"].eq(3)]["value"]
+        assert n == f"{ratings.notna().sum()} / {len(ratings)}"
+        assert float(mean) == pytest.approx(ratings.mean(), abs=0.005)
     of_themes = whole.report().partition("\n| Theme |")[2]
     section = rows_of_table(f"\n## Themes\n| Theme |{of_themes}", "## Themes")[1:]
     assert len(section) == len(ids)
     for label, median, iqr, *_ in section:
-        own = table[table["item_id"].eq(f"theme:{ids[label]}/importance") & table["round"].eq(3)]["value"]
-        assert float(median) == own.median()
-        assert float(iqr) == own.quantile(0.75) - own.quantile(0.25)  # pandas' default is type 7
+        ratings = table[table["item_id"].eq(f"theme:{ids[label]}/importance") & table["round"].eq(3)]["value"]
+        assert float(median) == ratings.median()
+        assert float(iqr) == ratings.quantile(0.75) - ratings.quantile(0.25)  # pandas' default is type 7
 
 
 def test_every_number_of_the_longitudinal_section_equals_the_table(whole):
@@ -289,10 +289,10 @@ def test_a_failed_methodology_keeps_its_answers_and_the_other_its_findings(make,
 
 
 def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(make, personas):
-    own = make(**personas(3), methods=["longitudinal"], write=False)
+    small = make(**personas(3), methods=["longitudinal"], write=False)
 
     async def again() -> tuple[str, int]:
-        async with using(str(own.folder), Machine()) as run_session:
+        async with using(str(small.folder), Machine()) as run_session:
             await run_session.ledger.record_failure(Failure("main", "longitudinal", "", 0, "analysis", "E: x", "T"))
             closed = await synthesise(run_session, planned(run_session.record))
             return closed["status"], len(run_session.ledger.failures())

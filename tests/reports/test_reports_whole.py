@@ -66,7 +66,7 @@ def test_limitations_follow_from_the_metadata(full):
     appendix = (full.synthesis / "appendix.md").read_text("utf-8")
     report = full.report().split("## Grenzen der Aussage", 1)[1] + appendix
     n = whole(len(full.table()), "de")
-    for said in (
+    for sentence in (
         "Die Befragten sind simuliert",
         "Gemessen wird, was im synthetischen Befragten hinterlegt ist",
         "Der Erinnerungsauszug ist verlustbehaftet",
@@ -76,7 +76,7 @@ def test_limitations_follow_from_the_metadata(full):
         "T0 ist rekonstruiert",
         "Was fehlschlug, repariert oder rekonstruiert wurde",
     ):
-        assert said in report, said
+        assert sentence in report, sentence
     for used in json.loads((full.folder / "instruments_used.json").read_text("utf-8"))["instruments"].values():
         assert used["hash"][:12] in report
 
@@ -137,7 +137,7 @@ def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, 
     reached = [(name, "T1") for name in ALL if name not in failed]
     made = make(**personas(2), methods=list(ALL), available=ALL, stages=reached, prepare=fail, settings=SHORT)
     assert load_summary(made.folder)["status"] == "failed"
-    assert not set(failed) & {one["methodology"] for one in read(made, "page_one.json")["findings"]}
+    assert not set(failed) & {finding["methodology"] for finding in read(made, "page_one.json")["findings"]}
     assert made.report().count("(T1): fehlgeschlagen. round 1") >= len(failed)
 
 
@@ -146,13 +146,13 @@ def test_a_partial_run_gives_a_partial_report(make, personas):
     assert "Zwischenstand" in made.report()
     assert not (made.interviews / "latest.json").exists()
     assert (load_summary(made.folder)["partial"], load_summary(made.folder)["status"]) == (True, "started")
-    verdicts = {one["name"]: one["verdict"] for one in read(made, "health.json")["diagnostics"]}
+    verdicts = {diagnostic["name"]: diagnostic["verdict"] for diagnostic in read(made, "health.json")["diagnostics"]}
     assert verdicts["unrevised"] == "not computed"
 
 
 def test_one_agent_gives_a_report_without_claims_or_nan(make, personas):
     made = make(**personas(1), methods=list(ALL), available=ALL, settings=SHORT)
-    assert {one["kind"] for one in read(made, "page_one.json")["findings"]} <= {"position"}
+    assert {finding["kind"] for finding in read(made, "page_one.json")["findings"]} <= {"position"}
     assert "Noch lässt sich nichts sagen" in made.report()
     for path in made.interviews.rglob("*.json"):
         json.loads(path.read_text("utf-8"), parse_constant=pytest.fail)
@@ -164,7 +164,9 @@ def test_one_agent_gives_a_report_without_claims_or_nan(make, personas):
 def test_every_column_of_the_table_is_in_the_codebook_and_vice_versa(full):
     with (full.synthesis / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
         header = next(csv.reader(file))
-    (table,) = (one for one in read(full, "exports/codebook.json")["resources"] if one["name"] == "all_responses")
+    (table,) = (
+        resource for resource in read(full, "exports/codebook.json")["resources"] if resource["name"] == "all_responses"
+    )
     assert [column["name"] for column in table["schema"]["fields"]] == header
     assert all(column["description"] for column in table["schema"]["fields"])
     assert set(COLUMNS) <= COLUMN_MEANINGS.keys()
@@ -220,10 +222,12 @@ def test_there_is_one_episode_per_agent_and_stage_and_one_for_all(full):
     stages = {(e["methodology"], e["phase"]) for e in episodes}
     assert stages == {("longitudinal", "T0"), *((name, "T1") for name in ALL)}
     for method, phase in stages:
-        own = [e for e in episodes if (e["methodology"], e["phase"]) == (method, phase) and e["kind"] != "aggregate"]
-        assert len({e["participant"] for e in own}) == len(own) == 13
-        assert own[-1]["participant"] is None
-        assert own[-1]["text"].startswith(f"Alle Agenten (interview/{method}/{phase}): 12 von 12 Agenten")
+        of_phase = [
+            e for e in episodes if (e["methodology"], e["phase"]) == (method, phase) and e["kind"] != "aggregate"
+        ]
+        assert len({e["participant"] for e in of_phase}) == len(of_phase) == 13
+        assert of_phase[-1]["participant"] is None
+        assert of_phase[-1]["text"].startswith(f"Alle Agenten (interview/{method}/{phase}): 12 von 12 Agenten")
     assert len({e["id"] for e in episodes}) == len(episodes)
     assert all(e["complete"] for e in episodes)
     gathered = [e["text"].split("): ")[1].split()[0] for e in episodes if e["kind"] == "aggregate"]
@@ -279,16 +283,18 @@ class Elements(html.parser.HTMLParser):
 
 def test_the_html_report_is_one_file_that_needs_nothing_else(full):
     text = (full.synthesis / "report.html").read_text("utf-8")
-    found = Elements(text)
-    assert found.open == []
-    assert found.seen.count("h1") == 1
+    elements = Elements(text)
+    assert elements.open == []
+    assert elements.seen.count("h1") == 1
     items = full.table()[lambda rows: rows["arm_role"].eq("main")].groupby(["methodology", "item_id"]).ngroups
     of_agents = len(re.findall(r'id="a-[\w-]+-of-\w{8}"', text))
     assert of_agents  # points of a figure that stand for agents lead to these
-    assert found.seen.count("table") == len(re.findall(r"^\| ?-|^\|-", full.report(), re.MULTILINE)) + items + of_agents
-    assert all(address.startswith("#") for address in found.addresses)
+    assert (
+        elements.seen.count("table") == len(re.findall(r"^\| ?-|^\|-", full.report(), re.MULTILINE)) + items + of_agents
+    )
+    assert all(address.startswith("#") for address in elements.addresses)
     ids = set(re.findall(r'id="([^"]+)"', text))
-    assert {address[1:] for address in found.addresses if address} <= ids  # every link leads somewhere
+    assert {address[1:] for address in elements.addresses if address} <= ids  # every link leads somewhere
     assert "@media print" in text
     assert '<html lang="de">' in text
 
@@ -304,9 +310,9 @@ def test_html_in_answers_stays_text():
         Embedded(pd.DataFrame([row]), [], {}, "en"),
         "en",
     )
-    found = Elements(text)
-    assert not {"b", "i", "img"} & set(found.seen)
-    assert found.seen.count("script") == 1  # our own
+    elements = Elements(text)
+    assert not {"b", "i", "img"} & set(elements.seen)
+    assert elements.seen.count("script") == 1  # our own
     [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     named = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"default-src 'none'; script-src 'sha256-{named}'; style-src" in text  # and no other runs

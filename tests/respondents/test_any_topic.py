@@ -65,9 +65,9 @@ def test_families_drift_by_turns_and_controls_do_not() -> None:
         assert before == after
         assert truth(who, block(who, (control,)), "de", 0)[0].value is not None
     comment = instrument.block_items("en")[-1]
-    said = " ".join(truth(who, block(who, (comment,)), "en", 0)[0].text for who in people(9, "posts"))
-    assert "Cost" in said
-    assert "Pace" in said
+    comments = " ".join(truth(who, block(who, (comment,)), "en", 0)[0].text for who in people(9, "posts"))
+    assert "Cost" in comments
+    assert "Pace" in comments
 
 
 @pytest.mark.parametrize("kinds", [1, 5])
@@ -83,10 +83,10 @@ def test_a_panel_has_camps_and_speaks_of_the_topic(language) -> None:
     instrument = validate_instrument(DelphiInstrument, read_source("x", (DATA / "heat_delphi.yaml").read_bytes()))
     truth = panel(instrument)
     (question,) = instrument.question_items(language)
-    said = " ".join(
+    texts = " ".join(
         truth(who, block(who, (question,), method="delphi", round_=1), language, 0)[0].text for who in people(60)
     )
-    assert instrument.topic.in_(language) in said
+    assert instrument.topic.in_(language) in texts
     for name, theme in truth.truth.themes.items():
         assert all(truth.truth.recognised(claim) == name for claim in theme.claims[language])
         options = tuple(Option(value=v, label="") for v in range(1, 6))
@@ -94,22 +94,22 @@ def test_a_panel_has_camps_and_speaks_of_the_topic(language) -> None:
         for kinds in (1, 5):  # also where all are of one type
             crowd = [replace(who, stakeholder_type=KINDS[i % kinds]) for i, who in enumerate(people(60))]
             rated = [truth(who, block(who, (item,), method="delphi", round_=2), language, 0)[0].value for who in crowd]
-            found = describe(rated, 1, 5)
-            assert is_disagreement(found) == theme.polarised, name
+            description = describe(rated, 1, 5)
+            assert is_disagreement(description) == theme.polarised, name
 
 
 def test_futures_are_wished_for_more_and_less() -> None:
     values = load_shipped(ScenarioInstrument, "scenario").model_dump(mode="json", exclude_none=True)
-    for number, one in enumerate(values["scenarios"]):
-        one |= {"scenario_id": f"s{number}", "label": {"de": f"Zukunft {number}", "en": f"Future {number}"}}
+    for number, future in enumerate(values["scenarios"]):
+        future |= {"scenario_id": f"s{number}", "label": {"de": f"Zukunft {number}", "en": f"Future {number}"}}
     instrument = ScenarioInstrument.model_validate(values | {"topic": {"de": "Anderes", "en": "Something else"}})
     truth = futures(instrument)
     means = {}
-    for one in instrument.scenarios:
-        items = instrument.scenario_items(one.scenario_id, "en")
+    for future in instrument.scenarios:
+        items = instrument.scenario_items(future.scenario_id, "en")
         answers = [truth(who, block(who, items, method="scenario"), "en", 0) for who in people(40)]
-        means[one.scenario_id] = np.mean([given[0].value for given in answers])
-        assert all(one.label.in_("en") in given[-1].text for given in answers)
+        means[future.scenario_id] = np.mean([given[0].value for given in answers])
+        assert all(future.label.in_("en") in given[-1].text for given in answers)
     assert max(means.values()) - min(means.values()) > 1.5  # of seven points
 
 
@@ -137,7 +137,7 @@ def test_both_languages_of_every_pack_say_as_much_and_the_document_what_is_plant
     files = [*folder.glob("*/truth/*.yaml"), *folder.glob("*/pack.yaml")]
     assert len(files) > 10
     assert not [bad for file in files for bad in uneven(yaml.safe_load(file.read_text("utf-8")), file.name)]
-    said = " ".join((Path(__file__).parents[2] / "docs" / "synthetic-respondent.md").read_text("utf-8").split())
+    page = " ".join((Path(__file__).parents[2] / "docs" / "synthetic-respondent.md").read_text("utf-8").split())
     for number, at in (
         (longitudinal.UNNAMED_RANGE, "positions within ±{}"),
         (CHANGE, "move by {}"),
@@ -151,4 +151,4 @@ def test_both_languages_of_every_pack_say_as_much_and_the_document_what_is_plant
         (scenario.TYPE_RANGE, "types within ±{}"),
         (scenario.PERSON_SD, "on the item (standard deviation {})"),
     ):
-        assert at.format(number) in said, at
+        assert at.format(number) in page, at

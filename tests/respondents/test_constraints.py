@@ -44,14 +44,14 @@ def test_they_are_found_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("constraint", "items", "said"),
+    ("constraint", "items", "message"),
     [
         ({"sum": 4}, 3, "'sum' is none of grid, distinct"),
         ({"distinct": True}, 5, "5 items .* cannot differ in 4 options"),
     ],
 )
-def test_one_that_nobody_could_keep_is_a_bug(constraint: JsonValue, items: int, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_one_that_nobody_could_keep_is_a_bug(constraint: JsonValue, items: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         constraint_of(block(constraint, items=items))
 
 

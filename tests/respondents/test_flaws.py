@@ -70,15 +70,15 @@ def arm(**changes: object) -> Arm:
 
 
 def test_a_retest_changes_the_planted_share_by_one_point_and_controls_do_not_drift() -> None:
-    found = probes.retest(answers(MAIN), answers(RETEST), temperature=0)
+    diagnostic = probes.retest(answers(MAIN), answers(RETEST), temperature=0)
     # 720 answers, p = .12: four standard errors are 4·√(.12·.88/720) = .048.
-    assert found.detail["exact_share"] == pytest.approx(1 - VARIES, abs=0.048)
-    assert found.detail["mean_distance"] == pytest.approx(1 - found.detail["exact_share"], abs=1e-9)
-    assert found.verdict == "fine"
+    assert diagnostic.detail["exact_share"] == pytest.approx(1 - VARIES, abs=0.048)
+    assert diagnostic.detail["mean_distance"] == pytest.approx(1 - diagnostic.detail["exact_share"], abs=1e-9)
+    assert diagnostic.verdict == "fine"
     waves = [answers(arm(asks="controls"), phase=phase, digest="x" * 400) for phase in ("T0", "T1")]
     items = [item.id for item in neutral().controls.items]
-    found = probes.negative_control(waves[0], waves[1], items)
-    assert (found.value, found.verdict) == (0, "fine")
+    diagnostic = probes.negative_control(waves[0], waves[1], items)
+    assert (diagnostic.value, diagnostic.verdict) == (0, "fine")
     assert all(control_scale(item) == (1, 5) for item in items)
     assert control_scale("stock_cod_recovery") is None
 
@@ -113,8 +113,8 @@ def test_personas_that_count_or_not_and_a_swapped_one_gives_the_other_s_answers(
         sound = judge(answers(MAIN), answers(arm(persona=kind)), answers(RETEST))
         assert sound.verdict == "fine", kind
         blind = Noise(persona_blind=1.0)
-        found = judge(answers(MAIN, blind), answers(arm(persona=kind), blind), answers(RETEST, blind))
-        assert (found.value, found.verdict, found.reason_code) == (0, "bad", "persona_ignored")
+        diagnostic = judge(answers(MAIN, blind), answers(arm(persona=kind), blind), answers(RETEST, blind))
+        assert (diagnostic.value, diagnostic.verdict, diagnostic.reason_code) == (0, "bad", "persona_ignored")
     main, swapped = answers(MAIN), answers(arm(persona="swapped"))
     by_persona = {who.persona: who.id for who in PEOPLE}
     place = {who: row for row, who in enumerate(main.participants)}
@@ -127,8 +127,8 @@ def test_a_neutral_memory_moves_nobody_unless_any_memory_does() -> None:
     memory = "x" * 400
     before, after = answers(MAIN, phase="T0"), answers(MAIN, digest=memory)
     placebo = answers(arm(digest="neutral"), digest=memory)
-    found = probes.placebo_exposure(before, after, before, placebo)
-    assert found.detail["directed"] == pytest.approx(
+    diagnostic = probes.placebo_exposure(before, after, before, placebo)
+    assert diagnostic.detail["directed"] == pytest.approx(
         1, abs=0.2
     )  # .5 of half the scale of four points, less what hits its end
     assert (placebo.value == before.value).all()
@@ -146,9 +146,9 @@ def test_a_sort_that_varies_stays_legal() -> None:
         key = BlockKey("run", "main", "diversity", "T1", "", 0, 0, who.id, "sort")
         block = Block(key=key, instruction="Sort.", items=items, constraint={"grid": dict(grid)})
         sort = {item.id: Answer(item.id, "ok", float(c)) for item, c in zip(items, columns, strict=True)}
-        found = varied(who, block, sort, AGAIN)
-        assert Counter(answer.value for answer in found.values()) == {-1: 3, 0: 4, 1: 3}
-        changed += sum(found[item].value != sort[item].value for item in sort)
+        again = varied(who, block, sort, AGAIN)
+        assert Counter(answer.value for answer in again.values()) == {-1: 3, 0: 4, 1: 3}
+        changed += sum(again[item].value != sort[item].value for item in sort)
     assert 0 < changed / (10 * len(PEOPLE)) < 2 * VARIES
 
 

@@ -52,12 +52,12 @@ def test_a_ranking(given: Any, order: list[Any], notes: tuple[str, ...]) -> None
 
 
 def test_best_and_worst_and_what_is_neither_that_nor_a_ranking() -> None:
-    for said in (
+    for given_answer in (
         {"best": "sea", "worst": 3},
         {"value": {"best": " sea ", "worst": "3"}},
         {"best": "sea", "worst": 3.0},
     ):
-        answer = read_answer(BEST_WORST, said)
+        answer = read_answer(BEST_WORST, given_answer)
         assert answer is not None
         assert answer.data == {"best": "sea", "worst": 3}
     same, one, other = {"best": "sea", "worst": "sea"}, {"best": "sea"}, {"best": "sea", "worst": "lake"}
@@ -69,9 +69,9 @@ def test_best_and_worst_and_what_is_neither_that_nor_a_ranking() -> None:
 @given(st.floats(-1, 1), st.sampled_from(["scale", "choice", "number", "ranking", "best_worst"]))
 def test_what_the_synthetic_respondent_writes_is_read_as_it_was_meant(position: float, kind: Any) -> None:
     options = tuple(Option(value=n, label="") for n in range(1, 6)) if kind == "scale" else OPTIONS
-    one = Item(id="i", kind=kind, wording="?", options=() if kind == "number" else options)
-    meant = answer_at(position, one, confidence=0.5)
-    read = read_answer(one, json.loads(json.dumps(kind_of(one).written(one, meant))))
+    asked = Item(id="i", kind=kind, wording="?", options=() if kind == "number" else options)
+    meant = answer_at(position, asked, confidence=0.5)
+    read = read_answer(asked, json.loads(json.dumps(kind_of(asked).written(asked, meant))))
     assert read is not None
     assert read.data == meant.data
     assert read.value == (None if kind == "choice" else meant.value)  # an option that is a number is an option
@@ -133,7 +133,7 @@ def test_choices_stand_in_the_table_and_the_codebook(tmp_path: Path) -> None:
             assert row.chosen == f"+ {labels[both['best']]}, − {labels[both['worst']]}"
         else:
             assert (row.choice, row.chosen, row.text) == ("", "", "So.")
-    by_id = {one["item_id"]: one for one in book["items"]}
+    by_id = {entry["item_id"]: entry for entry in book["items"]}
     assert by_id["ranking"]["options"]["en"]["sea"] == "The sea"
     assert "| `best_worst` | Where? |  | best and worst | sea The sea; town The town; field The field |" in markdown(
         book, "en"

@@ -217,10 +217,10 @@ class TestWork:
     def test_a_result_that_does_not_fit_is_corrected(self, tmp_path: Path) -> None:
         result, sender = worked(tmp_path, '{"number": "many"}', "words", '{"number": 3}')
         assert result == Counted(number=3)
-        said = [sent.messages[0]["content"] for sent in sender.sent]
-        assert said[0] == "Count the words (en)."
-        assert "number: Input should be a valid integer" in said[1]
-        assert said[2].endswith("Your last reply was not a JSON object. Answer only with JSON.")
+        prompts = [sent.messages[0]["content"] for sent in sender.sent]
+        assert prompts[0] == "Count the words (en)."
+        assert "number: Input should be a valid integer" in prompts[1]
+        assert prompts[2].endswith("Your last reply was not a JSON object. Answer only with JSON.")
 
     def test_the_correction_is_in_the_run_s_language(self, tmp_path: Path) -> None:
         _, sender = worked(tmp_path, "Wörter", '{"number": 3}', language="de")

@@ -115,9 +115,9 @@ class TestNeutralDigest:
         assert abs(len(text) - length) < 131
         heading, *lines = text.split("\n- ")
         assert heading == tell(HEADINGS["own"], language)
-        marks, said = zip(*(line.split(" ", 1) for line in lines), strict=True)
+        marks, texts = zip(*(line.split(" ", 1) for line in lines), strict=True)
         assert list(marks) == [f"[P{number}]" for number in range(1, len(lines) + 1)]
-        assert set(said) <= set(neutral().digest[language])  # type: ignore[index]
+        assert set(texts) <= set(neutral().digest[language])  # type: ignore[index]
 
     def test_lines_are_drawn_for_each_agent_and_whoever_remembers_nothing_keeps_that(self) -> None:
         for digest in (None, "", tell(NOTHING, "de")):
@@ -147,11 +147,11 @@ class TestOrders:
         self, presentation: str, n: int, seed: int
     ) -> None:
         at = block(f"agent:{n}")
-        found = shown(presentation, at, seed)
-        assert found == shown(presentation, at, seed)
-        assert sorted(item.id for item in found.in_shown_order()) == sorted(item.id for item in at.items)
-        assert [item.options for item in found.items] == [item.options for item in at.items]
-        for item in found.items:
+        presented = shown(presentation, at, seed)
+        assert presented == shown(presentation, at, seed)
+        assert sorted(item.id for item in presented.in_shown_order()) == sorted(item.id for item in at.items)
+        assert [item.options for item in presented.items] == [item.options for item in at.items]
+        for item in presented.items:
             assert sorted(map(str, item.options_in_shown_order())) == sorted(map(str, item.options))
 
     @given(st.sampled_from(["items_random", "options_random"]), st.integers(0, 50))
@@ -171,15 +171,15 @@ class TestOrders:
 
     def test_scales_run_forwards_or_backwards_choices_in_any_order(self) -> None:
         forwards, backwards = (1, 2, 3, 4, 5), (5, 4, 3, 2, 1)
-        found = [shown("options_random", block(f"agent:{n}")) for n in range(200)]
+        presented = [shown("options_random", block(f"agent:{n}")) for n in range(200)]
         ways = Counter(
             frozenset(tuple(o.value for o in i.options_in_shown_order()) for i in at.items if i.kind == "scale")
-            for at in found
+            for at in presented
         )
         assert ways.keys() == {frozenset({forwards}), frozenset({backwards})}  # all scales of a block alike
         # Binomial with n = 200, p = ½: ±4 SD of 7.07 is ±28.
         assert abs(ways[frozenset({backwards})] - 100) <= 28
-        cities = {next(i for i in at.items if i.id == "city").shown for at in found}
+        cities = {next(i for i in at.items if i.id == "city").shown for at in presented}
         assert len(cities) > 50  # of 120
 
     @pytest.mark.parametrize("main", ["as_written", "options_random"])
@@ -200,18 +200,18 @@ class TestOrders:
         assert {item.elicitation for item in present(at, arm, "en").items} == {"point"}
 
     def test_distributions_paraphrases_and_controls_are_asked_where_there_are_any(self) -> None:
-        found = present(block(), Arm(elicitation="distribution"), "en")
-        assert {item.kind for item in found.items if item.elicitation == "distribution"} == {"scale", "choice"}
-        assert {item.kind for item in found.items if item.elicitation == "point"} == {"text"}
-        own = scale("a").model_copy(update={"paraphrase": "a, in other words?"})
-        at = block().model_copy(update={"items": (own, scale("b"))})
-        found = shown("paraphrased", at)
-        assert found.frame == "paraphrased"
-        assert [item.wording for item in found.items] == ["a, in other words?", "b?"]
-        found = present(block(), Arm(asks="controls"), "de")
-        assert found.key == block().key
-        assert [item.id for item in found.items] == [item.id for item in neutral().controls.items]
-        assert found.items[0].options[0].label == "lehne stark ab"
+        presented = present(block(), Arm(elicitation="distribution"), "en")
+        assert {item.kind for item in presented.items if item.elicitation == "distribution"} == {"scale", "choice"}
+        assert {item.kind for item in presented.items if item.elicitation == "point"} == {"text"}
+        paraphrased = scale("a").model_copy(update={"paraphrase": "a, in other words?"})
+        at = block().model_copy(update={"items": (paraphrased, scale("b"))})
+        presented = shown("paraphrased", at)
+        assert presented.frame == "paraphrased"
+        assert [item.wording for item in presented.items] == ["a, in other words?", "b?"]
+        presented = present(block(), Arm(asks="controls"), "de")
+        assert presented.key == block().key
+        assert [item.id for item in presented.items] == [item.id for item in neutral().controls.items]
+        assert presented.items[0].options[0].label == "lehne stark ab"
 
 
 def test_an_unknown_presentation_is_refused_by_name() -> None:

@@ -43,8 +43,8 @@ def answers(**columns: float) -> dict[str, Answer]:
     return {item: Answer(item, "ok", value=column) for item, column in columns.items()}
 
 
-def values(found: Mapping[str, Answer]) -> dict[str, float | None]:
-    return {item: answer.value for item, answer in found.items()}
+def values(placed: Mapping[str, Answer]) -> dict[str, float | None]:
+    return {item: answer.value for item, answer in placed.items()}
 
 
 def block(grid: Mapping[int, int]) -> Block:
@@ -82,40 +82,40 @@ def test_repair_moves_by_the_agents_own_ranking_downwards_and_upwards() -> None:
     # agent once had b at 0, so b is its lowest in the column; of a and c, c was shown later and ranks lower.
     sort = answers(a=1, b=1, c=1, d=0)
     sort["b"] = Answer("b", "ok", value=1, data={"placed": [0, 1]})
-    found = repair_grid(sort, SMALL, ["a", "b", "c", "d"])
-    assert values(found) == {"a": 1, "b": -1, "c": 0, "d": 0}
-    assert found["a"] == sort["a"]
-    assert found["c"].status == "repaired"
-    assert found["c"].notes == ("placed in +1, moved to 0 to fit the grid",)
-    assert found["c"].data == {"placed": [1]}
-    assert found["b"].data == {"placed": [0, 1]}
-    found = repair_grid(answers(a=0, b=0, c=0, d=-1), SMALL, ["b", "a", "c", "d"])
-    assert values(found) == {"a": 0, "b": 1, "c": 0, "d": -1}
+    placed = repair_grid(sort, SMALL, ["a", "b", "c", "d"])
+    assert values(placed) == {"a": 1, "b": -1, "c": 0, "d": 0}
+    assert placed["a"] == sort["a"]
+    assert placed["c"].status == "repaired"
+    assert placed["c"].notes == ("placed in +1, moved to 0 to fit the grid",)
+    assert placed["c"].data == {"placed": [1]}
+    assert placed["b"].data == {"placed": [0, 1]}
+    placed = repair_grid(answers(a=0, b=0, c=0, d=-1), SMALL, ["b", "a", "c", "d"])
+    assert values(placed) == {"a": 0, "b": 1, "c": 0, "d": -1}
 
 
 @given(st.lists(st.sampled_from(list(FULL)), min_size=24, max_size=24), st.randoms(use_true_random=False))
 def test_repair_makes_any_sort_legal_with_the_fewest_and_shortest_moves(columns: list[int], rng: random.Random) -> None:
     sort = {f"s{i}": Answer(f"s{i}", "ok", value=column) for i, column in enumerate(columns)}
     order = rng.sample(list(sort), 24)
-    found = repair_grid(sort, FULL, order)
-    assert violations(found, FULL) == {}
-    moved = [item for item in sort if found[item].value != sort[item].value]
+    placed = repair_grid(sort, FULL, order)
+    assert violations(placed, FULL) == {}
+    moved = [item for item in sort if placed[item].value != sort[item].value]
     assert len(moved) == sum(n for n in violations(sort, FULL).values() if n > 0)
     # The least total distance between two multisets of points on a line is that between their sorted values.
     shortest = sum(abs(a - b) for a, b in zip(sorted(columns), sorted(Counter(FULL).elements()), strict=True))
-    assert sum(abs(found[item].value - sort[item].value) for item in sort) == shortest  # type: ignore[operator]
-    assert all(own_placements(found[item])[-1] == sort[item].value for item in sort)
-    assert all((found[item].status == "repaired") == (item in moved) for item in sort)
-    assert repair_grid(dict(reversed(sort.items())), FULL, order) == found
+    assert sum(abs(placed[item].value - sort[item].value) for item in sort) == shortest  # type: ignore[operator]
+    assert all(own_placements(placed[item])[-1] == sort[item].value for item in sort)
+    assert all((placed[item].status == "repaired") == (item in moved) for item in sort)
+    assert repair_grid(dict(reversed(sort.items())), FULL, order) == placed
 
 
 def test_a_second_sort_is_the_agents_own_unless_it_lies_further_off() -> None:
     sort = answers(a=1, b=1, c=0, d=0)
-    found = placed_again(sort, answers(b=-1, a=1), SMALL)
-    assert values(found) == {"a": 1, "b": -1, "c": 0, "d": 0}
-    assert found["a"] == sort["a"]
-    assert (found["b"].status, found["b"].data) == ("ok", {"placed": [1, -1]})
-    assert found["b"].notes == ("placed in +1, asked again to fit the grid: −1",)
+    placed = placed_again(sort, answers(b=-1, a=1), SMALL)
+    assert values(placed) == {"a": 1, "b": -1, "c": 0, "d": 0}
+    assert placed["a"] == sort["a"]
+    assert (placed["b"].status, placed["b"].data) == ("ok", {"placed": [1, -1]})
+    assert placed["b"].notes == ("placed in +1, asked again to fit the grid: −1",)
     sort = answers(a=1, b=1, c=0, d=0)
     assert placed_again(sort, answers(a=0, b=0), SMALL) == sort
 
@@ -137,8 +137,8 @@ def test_the_rule_is_told_in_the_language_of_the_run(language: Language, words: 
 
 def test_only_columns_with_a_place_left_are_offered() -> None:
     items = block(SMALL).items[:2]
-    found = narrowed(items, {"s02": Answer("s02", "ok", value=0), "s03": Answer("s03", "ok", value=0)}, SMALL)
-    assert [[option.value for option in item.options] for item in found] == [[-1, 1], [-1, 1]]
+    placed = narrowed(items, {"s02": Answer("s02", "ok", value=0), "s03": Answer("s03", "ok", value=0)}, SMALL)
+    assert [[option.value for option in item.options] for item in placed] == [[-1, 1], [-1, 1]]
 
 
 # --- interviews ------------------------------------------------------------------------------------------------------

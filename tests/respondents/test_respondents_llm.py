@@ -165,12 +165,12 @@ def test_whatever_comes_back_every_item_has_exactly_one_answer(outcomes: Sequenc
         reply, sender = interview(Path(folder), *outcomes)
         again, silent = interview(Path(folder), "nothing may be sent")
     assert reply.state == "done"
-    found = statuses(reply)
-    assert set(found.values()) <= {"ok", "repaired", "refused", "invalid", "failed"}
+    by_item = statuses(reply)
+    assert set(by_item.values()) <= {"ok", "repaired", "refused", "invalid", "failed"}
     for answer in reply.answers:
         usable = answer.status in ("ok", "repaired")
         assert usable == (answer.value is not None or bool(answer.text))
         assert answer.value is None or answer.value in answer.options_shown
     assert 1 <= len(sender.sent) <= ATTEMPTS
-    if "failed" not in found.values():  # a failed call may be taken up again; a settled one is only read
+    if "failed" not in by_item.values():  # a failed call may be taken up again; a settled one is only read
         assert (again, silent.sent) == (reply, [])

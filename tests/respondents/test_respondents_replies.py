@@ -27,14 +27,14 @@ WHY = SCALE.model_copy(update={"id": "w", "reason": True})
 ALL = (SURE, NUMBER, FREE, CHOICE, TEXT, WHY)
 
 
-def own(items: Sequence[Item]) -> dict[str, str]:
+def own_ids(items: Sequence[Item]) -> dict[str, str]:
     """Asked under their own ids."""
     return {item.id: item.id for item in items}
 
 
 def read(item: Item, given: Any) -> Answer | None:
     """As it would arrive: through JSON text."""
-    return read_reply(Completion(json.dumps({item.id: given})), [item], own([item])).answers.get(item.id)
+    return read_reply(Completion(json.dumps({item.id: given})), [item], own_ids([item])).answers.get(item.id)
 
 
 NUMBERS = [("3", 3), (" 4 ", 4), (3.0, 3), ("-2", -2), (5, 5), ("3.0", 3), ("+1", 1), (0, 0), (-2, -2)]
@@ -130,7 +130,9 @@ def test_confidence_and_reasons_where_they_are_asked_for() -> None:
 
 class TestWholeReplies:
     def reading(self, given: Any, items: tuple[Item, ...] = (SCALE, TEXT), finish: str = "stop") -> Any:
-        return read_reply(Completion(given if isinstance(given, str) else json.dumps(given), finish), items, own(items))
+        return read_reply(
+            Completion(given if isinstance(given, str) else json.dumps(given), finish), items, own_ids(items)
+        )
 
     def test_unknown_declined_cut_and_refusing_replies(self) -> None:
         reading = self.reading({"x": 1, "s": 3, "y": {"value": 2}})
@@ -190,7 +192,7 @@ def well_formed(item: Item, answer: Answer) -> None:
 
 @given(replies)
 def test_any_json_object_gives_well_formed_answers_or_none(reply: dict[str, Any]) -> None:
-    reading = read_reply(Completion(json.dumps(reply)), ALL, own(ALL))
+    reading = read_reply(Completion(json.dumps(reply)), ALL, own_ids(ALL))
     for item in ALL:
         if item.id in reading.answers:
             well_formed(item, reading.answers[item.id])
@@ -208,12 +210,12 @@ def test_any_value_is_an_answer_or_none(item: Item, given: Any) -> None:
     st.sampled_from(["stop", "length", "refusal", "content_filter", "?"]),
 )
 def test_any_text_at_all(text: str, finish: str) -> None:
-    reading = read_reply(Completion(text, finish), ALL, own(ALL))
+    reading = read_reply(Completion(text, finish), ALL, own_ids(ALL))
     assert reading.answers.keys() <= {item.id for item in ALL}
 
 
 @pytest.mark.parametrize(
-    ("said", "text", "notes"),
+    ("reply", "text", "notes"),
     [
         ("The sea is empty [S2].", "The sea is empty.", ("names S2",)),
         ("I wrote it [P1, S12]; so I think [P1].", "I wrote it; so I think.", ("names P1 S12",)),
@@ -221,9 +223,9 @@ def test_any_text_at_all(text: str, finish: str) -> None:
         ("As G20 [1] and [X1] say", "As G20 [1] and [X1] say", ()),
     ],
 )
-def test_marks_of_a_memory_are_noted_and_taken_out(said: str, text: str, notes: tuple[str, ...]) -> None:
+def test_marks_of_a_memory_are_noted_and_taken_out(reply: str, text: str, notes: tuple[str, ...]) -> None:
     """Others, and whoever gathers themes, see the words without marks, which mean something else in their memories."""
-    free, reason = read(TEXT, {"text": said}), read(WHY, {"value": 3, "reason": said})
+    free, reason = read(TEXT, {"text": reply}), read(WHY, {"value": 3, "reason": reply})
     assert free is not None
     assert reason is not None
     assert (free.text, free.notes) == (reason.text, reason.notes) == (text, notes)

@@ -72,9 +72,9 @@ def panel(n, language, seed=0):
     for i in range(n):
         who = Participant(id=f"agent:{i}", name=f"N{i}", stakeholder_type=KINDS[i % 9], persona=f"P{i}")
         key = BlockKey("run", "main", "delphi", "T1", "", 1, 0, who.id, "all")
-        for found in PLANTED(who, Block(key=key, instruction="", items=items), language, seed):
-            statements.append(Statement(id=f"{who.id}|{found.item}", text=found.text))
-            truth[statements[-1].id] = PLANTED.voiced(who, found.item, seed)
+        for answer in PLANTED(who, Block(key=key, instruction="", items=items), language, seed):
+            statements.append(Statement(id=f"{who.id}|{answer.item}", text=answer.text))
+            truth[statements[-1].id] = PLANTED.voiced(who, answer.item, seed)
     return statements, truth
 
 
@@ -112,8 +112,8 @@ def test_rule_agrees_with_the_plant_sentence_by_sentence(language):
     # 92% coded); chance is 0.
     claims = [(key, claim) for key, theme in PLANTED.truth.themes.items() for claim in theme.claims[language]]
     statements = [Statement(id=f"p{i:03}|q", text=claims[i % len(claims)][1]) for i in range(4 * len(claims))]
-    found = code_by_rule(BatchInput(topic="x", statements=statements))
-    home = {name: k for k, theme in enumerate(found.themes) for name in theme.statement_ids}
+    raw = code_by_rule(BatchInput(topic="x", statements=statements))
+    home = {name: k for k, theme in enumerate(raw.themes) for name in theme.statement_ids}
     coded = [(claims[i % len(claims)][0], home[s.id]) for i, s in enumerate(statements) if s.id in home]
     assert len(coded) > 0.8 * len(statements)
     assert adjusted_rand_score(*zip(*coded, strict=True)) > 0.65
@@ -167,8 +167,8 @@ def test_a_stopped_call_stops_the_coding_and_a_model_that_merges_nothing_ends():
 
 def test_batches_are_sorted_bounded_and_filed_under_the_label():
     statements = [Statement(id=f"p{i}|q", text="x" * 40) for i in (3, 1, 2)] + [Statement(id="p0|q", text=" ")]
-    found = batches(statements, max_chars=100)
-    assert [[s.id for s in b] for b in found] == [["p1|q", "p2|q"], ["p3|q"]]
+    groups = batches(statements, max_chars=100)
+    assert [[s.id for s in b] for b in groups] == [["p1|q", "p2|q"], ["p3|q"]]
     assert [len(b) for b in batches(statements, max_chars=10)] == [1, 1, 1]  # longer than a batch: alone
     with pytest.raises(ValueError, match=r"'p1\|q' occurs more than once"):
         batches([statements[1], statements[1]])
@@ -215,8 +215,8 @@ def test_merge_prompt_numbers_the_drafts():
 
 def test_handles_become_ids():
     data = BatchInput(topic="t", statements=[Statement(id="p1|q", text="a"), Statement(id="p2|q", text="b")])
-    found = BatchThemes(themes=[DraftTheme(label="A", statement_ids=["s1", "[S2]", "p1|q", "s9", "nonsense"])])
-    assert resolve(data, found)[0].statement_ids == ["p1|q", "p2|q", "p1|q", "s9", "nonsense"]
+    drafted = BatchThemes(themes=[DraftTheme(label="A", statement_ids=["s1", "[S2]", "p1|q", "s9", "nonsense"])])
+    assert resolve(data, drafted)[0].statement_ids == ["p1|q", "p2|q", "p1|q", "s9", "nonsense"]
 
 
 def test_merging_keeps_unclaimed_drafts_and_gives_each_to_one():
@@ -238,13 +238,13 @@ def test_assemble_counts_what_it_drops():
         DraftTheme(label="Third", statement_ids=["p2|q"]),
     ]  # fmt: skip
     merged = MergedThemes(themes=[MergedTheme(label="Second", members=[4, 17])])
-    found = assemble(drafts, merged, statements, max_themes=2)
-    assert [(t.label, t.statements) for t in found.themes] == [
+    whole = assemble(drafts, merged, statements, max_themes=2)
+    assert [(t.label, t.statements) for t in whole.themes] == [
         ("Big theme", ["p0|q", "p1|q", "p2|q"]),
         ("Second", ["p0|q", "p1|q"]),
     ]
-    assert (found.unknown_ids, found.dropped_empty, found.dropped_duplicates, found.dropped_over_limit) == (3, 2, 1, 1)
-    assert found.uncoded == ["p3|q", "p4|q"]
+    assert (whole.unknown_ids, whole.dropped_empty, whole.dropped_duplicates, whole.dropped_over_limit) == (3, 2, 1, 1)
+    assert whole.uncoded == ["p3|q", "p4|q"]
 
 
 def test_theme_ids_are_hashes_of_the_content():
@@ -262,22 +262,22 @@ def test_merge_by_rule_puts_the_same_together():
         DraftTheme(label="Unfair quotas", description="The small boats get unfair quotas."),
         DraftTheme(label="Seals, nets", description="The seals tear the nets and take the catch."),
     ]
-    found = merge_by_rule(MergeInput(topic="t", themes=drafts, max_themes=2))
-    assert sorted(theme.members for theme in found.themes) == [[0, 2], [1, 3]]
-    assert all(theme.label and theme.description for theme in found.themes)
+    merged = merge_by_rule(MergeInput(topic="t", themes=drafts, max_themes=2))
+    assert sorted(theme.members for theme in merged.themes) == [[0, 2], [1, 3]]
+    assert all(theme.label and theme.description for theme in merged.themes)
 
 
 def test_a_rules_theme_is_called_by_a_sentence_on_the_topic():
-    said = ["Honestly, rents drive the small shops out of town.", "I think rents drive the small shops out of town.",
+    texts = ["Honestly, rents drive the small shops out of town.", "I think rents drive the small shops out of town.",
             "Rents drive the small shops out of town.", "Trees give shade in the summer heat.",
             "Trees give shade in the heat."]  # fmt: skip
-    coded = code([Statement(id=f"p{i}|q", text=text) for i, text in enumerate(said)])
+    coded = code([Statement(id=f"p{i}|q", text=text) for i, text in enumerate(texts)])
     assert [theme.label for theme in coded.themes] == [
         "Rents drive the small shops out of town", "Trees give shade in the heat",
     ]  # fmt: skip
     # The shorter sentence comes first among equals, but only says who speaks.
-    said = ["Ich bin oft mit der Rute auf dem Wasser.", "Auf dem Wasser mit der Rute sind jedes Jahr mehr Leute."] * 3
-    coded = code([Statement(id=f"p{i}|q", text=text) for i, text in enumerate(said)])
+    texts = ["Ich bin oft mit der Rute auf dem Wasser.", "Auf dem Wasser mit der Rute sind jedes Jahr mehr Leute."] * 3
+    coded = code([Statement(id=f"p{i}|q", text=text) for i, text in enumerate(texts)])
     assert [theme.label for theme in coded.themes] == ["Auf dem Wasser mit der Rute sind jedes Jahr mehr Leute"]
 
 
@@ -308,11 +308,11 @@ def test_texts_are_as_alike_as_scikit_learn_has_them():
 @given(st.lists(st.text(max_size=60), max_size=12), st.integers(1, 15))
 def test_rule_survives_any_text(texts, most):
     statements = [Statement(id=f"p{i:02}|q", text=text) for i, text in enumerate(texts)]
-    found = code_by_rule(BatchInput(topic="t", statements=statements, max_themes=most))
-    assert len(found.themes) <= most
-    labels = [theme.label for theme in found.themes]
+    coded = code_by_rule(BatchInput(topic="t", statements=statements, max_themes=most))
+    assert len(coded.themes) <= most
+    labels = [theme.label for theme in coded.themes]
     assert len(set(labels)) == len(labels)
-    assert {name for theme in found.themes for name in theme.statement_ids} <= {s.id for s in statements}
+    assert {name for theme in coded.themes for name in theme.statement_ids} <= {s.id for s in statements}
 
 
 # --- second coding ---------------------------------------------------------------------------------------------------
@@ -335,9 +335,9 @@ def test_the_rule_codes_a_second_time_much_like_the_first(language, n):
     coded = code(statements)
     again = assign(statements, briefs_of(coded))
     first = {name: {t.id for t in coded.themes if name in t.statements} for name in again.statements}
-    found = coding_agreement(first, again.statements)
-    assert found.n == min(4 * n, MOST_STATEMENTS)
-    assert found.alpha > 0.6
+    agreement = coding_agreement(first, again.statements)
+    assert agreement.n == min(4 * n, MOST_STATEMENTS)
+    assert agreement.alpha > 0.6
 
 
 def test_the_sample_is_bounded_and_the_same_in_any_order():
@@ -404,6 +404,8 @@ def test_the_form_of_a_second_coding_has_the_numbers_that_exist(language):
 def test_the_second_rule_survives_any_text(texts, labels):
     statements = [Statement(id=f"p{i}|q", text=text) for i, text in enumerate(texts)]
     briefs = [ThemeBrief(id=f"t{i}", label=label) for i, label in enumerate(labels)]
-    found = assign_by_rule(AssignInput(topic="t", themes=briefs, statements=statements))
-    assert [one.statement for one in found.assignments] == [f"s{i}" for i in range(1, len(texts) + 1)]
-    assert {key for one in found.assignments for key in one.themes} <= {f"t{i}" for i in range(1, len(labels) + 1)}
+    assigned = assign_by_rule(AssignInput(topic="t", themes=briefs, statements=statements))
+    assert [assignment.statement for assignment in assigned.assignments] == [f"s{i}" for i in range(1, len(texts) + 1)]
+    assert {key for assignment in assigned.assignments for key in assignment.themes} <= {
+        f"t{i}" for i in range(1, len(labels) + 1)
+    }

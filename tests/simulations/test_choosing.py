@@ -95,12 +95,12 @@ def test_a_sample_is_drawn_by_seed_and_stratified_in_proportion(people: Populati
 def test_who_is_not_asked_is_written_down(people: Population) -> None:
     request = RunRequest(types=["Customer"], where="age > 20", skip_incomplete=True)
     kept = chosen(people, request)
-    said = told(kept, request)
-    assert said is not None
-    assert (said.of, said.not_asked, said.names) == (
+    sentence = told(kept, request)
+    assert sentence is not None
+    assert (sentence.of, sentence.not_asked, sentence.names) == (
         7, {"Employee": 2, "Customer": 2, "Regulator": 1}, ["Ben", "Cem", "Dee", "Eve", "Fay"],
     )  # fmt: skip
-    assert said.by == {"types": ["Customer"], "where": "age > 20", "skip_incomplete": True}
+    assert sentence.by == {"types": ["Customer"], "where": "age > 20", "skip_incomplete": True}
     assert told(chosen(people, RunRequest()), RunRequest()) is None
 
 
@@ -134,8 +134,8 @@ def test_a_bare_database_is_a_simulation_and_other_columns_do_not_matter(tmp_pat
 def test_check_shows_what_stopped_the_runner_and_what_would_help(tmp_path: Path) -> None:
     folder = tmp_path / "sim"
     shutil.copytree(DATA / "sim_683e8059ab27", folder)
-    said = '{"runner_status": "failed", "current_round": 12, "total_rounds": 40, "error": "RateLimitError: 429"}'
-    (folder / "run_state.json").write_text(said)
+    state = '{"runner_status": "failed", "current_round": 12, "total_rounds": 40, "error": "RateLimitError: 429"}'
+    (folder / "run_state.json").write_text(state)
     text = check(folder).render("en")
     assert "Status: failed (not completed; round 12 of 40; run_state.json" in text
     assert "The runner's own error: RateLimitError: 429" in text

@@ -40,7 +40,7 @@ def test_what_names_no_time_ahead(text: str) -> None:
 
 
 def test_german_is_declined() -> None:
-    told = [(one.then("de"), one.until("de")) for text, _, _ in SAID if (one := said_in(text))]
+    told = [(horizon.then("de"), horizon.until("de")) for text, _, _ in SAID if (horizon := said_in(text))]
     assert told[2] == ("In sechs Tagen", "in den nächsten sechs Tagen")
     assert told[-1] == ("Im Jahr 2040", "bis 2040")
 

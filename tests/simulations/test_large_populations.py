@@ -50,10 +50,10 @@ def as_lines(path: Path, people: Iterator[dict[str, Any]]) -> Path:
 
 
 def as_parquet(path: Path, people: Iterator[dict[str, Any]]) -> Path:
-    found = list(people)
+    persons = list(people)
     columns = {
-        name: Array([person[name] for person in found], DataType.int64() if name == "age" else DataType.utf8())
-        for name in found[0]
+        name: Array([person[name] for person in persons], DataType.int64() if name == "age" else DataType.utf8())
+        for name in persons[0]
     }
     write_parquet(RecordBatch.from_pydict(columns), path)
     return path
@@ -72,9 +72,9 @@ def as_table(path: Path, people: Iterator[dict[str, Any]]) -> Path:
 
 def as_folder(path: Path, people: Iterator[dict[str, Any]]) -> Path:
     path.mkdir()
-    found = list(people)
-    as_lines(path / "a.jsonl", iter(found[:100]))
-    as_lines(path / "b.ndjson", iter(found[100:]))
+    persons = list(people)
+    as_lines(path / "a.jsonl", iter(persons[:100]))
+    as_lines(path / "b.ndjson", iter(persons[100:]))
     return path
 
 
@@ -101,23 +101,23 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Population:
 @pytest.mark.parametrize("name", MADE)
 def test_the_same_agents_from_every_source(tmp_path: Path, name: str) -> None:
     path = locate(str(MADE[name](tmp_path / name, rows(300))))
-    found = load_population(path)
-    assert found.sim_id == "people"
-    assert sorted(who.id for who in found.participants) == sorted(f"agent:p{number}" for number in range(300))
-    last = next(who for who in found.participants if who.id == "agent:p299")
+    population = load_population(path)
+    assert population.sim_id == "people"
+    assert sorted(who.id for who in population.participants) == sorted(f"agent:p{number}" for number in range(300))
+    last = next(who for who in population.participants if who.id == "agent:p299")
     assert (last.name, last.stakeholder_type) == ("Person 299", "retailer")
     assert last.persona == "Is number 299.\n\nAge: 59"
-    assert found.columns[last.id] == {"age": "59", "region": "s"}
+    assert population.columns[last.id] == {"age": "59", "region": "s"}
     if name != "people.toml":  # a table has its key's order
-        assert found.participants[299] == last
+        assert population.participants[299] == last
 
 
 @pytest.mark.parametrize("name", ["people.csv", "people.parquet", "people.toml"])
 def test_many_of_them_are_read_from_where_they_are_kept(tmp_path: Path, name: str) -> None:
-    found = load_population(MADE[name](tmp_path / name, rows()))
-    assert isinstance(found.participants, PagedPeople)
-    assert len(found.participants) == len(found.columns) == MANY
-    assert [issue.severity for issue in found.issues] == ["info"]  # region
+    population = load_population(MADE[name](tmp_path / name, rows()))
+    assert isinstance(population.participants, PagedPeople)
+    assert len(population.participants) == len(population.columns) == MANY
+    assert [issue.severity for issue in population.issues] == ["info"]  # region
 
 
 def test_large_populations_are_chosen_from_as_small_ones_are(large: Population, held: Population) -> None:
@@ -158,22 +158,22 @@ def test_what_is_wrong_with_rows_is_said_with_file_and_line(tmp_path: Path) -> N
         "people.csv: line 5202: field 'id': 'p 1' holds spaces, '|' or slashes",
         "people.csv: line 5002: id 'p3' is already that of line 5 (Person 3)",
     ]
-    found = load_population(path, strict=False)
-    assert len(found.participants) == MANY - 2
+    population = load_population(path, strict=False)
+    assert len(population.participants) == MANY - 2
 
 
 def test_equal_agents_are_numbered_and_gaps_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "people.jsonl"
     path.write_text('{"name": "Ann"}\n{"name": "Ann", "persona": "Fishes."}\n' * (FEW // 2 + 1))
-    found = load_population(path)
-    ids = [who.id for who in found.participants]
+    population = load_population(path)
+    ids = [who.id for who in population.participants]
     assert len(set(ids)) == len(ids) == FEW + 2
     assert ids[2] == f"{ids[0]}-2"
-    said = [issue.message for issue in found.issues]
-    assert said[0] == f"2 agents appear more than once with the same name and persona, e.g. {ids[0]}"
-    assert said[1].startswith(f"{FEW // 2 + 1} of {FEW + 2} agents have neither bio nor persona")
-    assert said[2] == f"{FEW + 2} agents share 1 names: told apart by their ids alone"
-    assert len(among(found, complete=True).participants) == FEW // 2 + 1
+    messages = [issue.message for issue in population.issues]
+    assert messages[0] == f"2 agents appear more than once with the same name and persona, e.g. {ids[0]}"
+    assert messages[1].startswith(f"{FEW // 2 + 1} of {FEW + 2} agents have neither bio nor persona")
+    assert messages[2] == f"{FEW + 2} agents share 1 names: told apart by their ids alone"
+    assert len(among(population, complete=True).participants) == FEW // 2 + 1
 
 
 @pytest.mark.parametrize(
@@ -216,9 +216,9 @@ def test_an_agent_more_takes_no_memory(tmp_path: Path) -> None:
         as_csv(tmp_path / f"{number}.csv", ({**row(n), "persona": "x" * 1000} for n in range(number)))
         for number in (8_000, 28_000)
     ]
-    found = measured(*files, code=READ)
-    assert found.code == 0, found.said
-    first, second = (int(kilobytes) * 1024 for kilobytes in found.said.split())
+    result = measured(*files, code=READ)
+    assert result.code == 0, result.said
+    first, second = (int(kilobytes) * 1024 for kilobytes in result.said.split())
     assert second - first < 100 * 20_000
 
 

@@ -27,8 +27,8 @@ from enquete.state.asking import Spoken
     ],
 )  # fmt: skip
 def test_a_position_is_somebodys_to_share_or_reject(language: Spoken, sentence: str, why: str) -> None:
-    found = no_position(sentence, language)
-    assert found.startswith(why) if why else found == ""
+    reason = no_position(sentence, language)
+    assert reason.startswith(why) if why else reason == ""
 
 
 def test_what_is_conceded_before_it_is_left_out() -> None:

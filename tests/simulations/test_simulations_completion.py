@@ -37,10 +37,10 @@ def test_any_other_word_is_not_even_if_the_logs_have_ended(tmp_path: Path, word:
 
 
 def test_how_far_it_came_and_what_stopped_it_is_kept_with_the_assumption(tmp_path: Path) -> None:
-    said = {"runner_status": "failed", "current_round": 592, "total_rounds": 2160, "error": "RateLimitError:\n  429"}
-    (tmp_path / "run_state.json").write_text(json.dumps(said))
-    found = completion(tmp_path, assume_completed=True)
-    assert (found.assumed, found.status, found.progress, found.error) == (
+    state = {"runner_status": "failed", "current_round": 592, "total_rounds": 2160, "error": "RateLimitError:\n  429"}
+    (tmp_path / "run_state.json").write_text(json.dumps(state))
+    ending = completion(tmp_path, assume_completed=True)
+    assert (ending.assumed, ending.status, ending.progress, ending.error) == (
         True, "failed", (592, 2160), "RateLimitError: 429",
     )  # fmt: skip
 
@@ -49,7 +49,7 @@ DONE = {"current_round": 40, "total_rounds": 40, "twitter_completed": True, "red
 
 
 @pytest.mark.parametrize(
-    ("said", "over"),
+    ("state", "over"),
     [
         ({}, True),
         ({"runner_status": "stopped"}, True),
@@ -63,19 +63,19 @@ DONE = {"current_round": 40, "total_rounds": 40, "twitter_completed": True, "red
     ],
 )
 def test_a_stale_step_of_ending_is_completed_where_everything_is_done(
-    tmp_path: Path, said: dict[str, object], over: bool
+    tmp_path: Path, state: dict[str, object], over: bool
 ) -> None:
-    (tmp_path / "run_state.json").write_text(json.dumps({"runner_status": "stopping", **DONE, **said}))
-    found = completion(tmp_path)
-    assert found.completed is over
-    assert ("all rounds are done" in found.reason) is over
+    (tmp_path / "run_state.json").write_text(json.dumps({"runner_status": "stopping", **DONE, **state}))
+    ending = completion(tmp_path)
+    assert ending.completed is over
+    assert ("all rounds are done" in ending.reason) is over
 
 
 def test_a_database_without_any_state_is_what_a_finished_simulation_left(tmp_path: Path) -> None:
     source = Path(__file__).parents[1] / "data" / "sim_oasisreal0001"
     (tmp_path / "reddit_simulation.db").write_bytes((source / "reddit_simulation.db").read_bytes())
-    found = completion(tmp_path)
-    assert (found.completed, found.status) == (True, "database")
+    ending = completion(tmp_path)
+    assert (ending.completed, ending.status) == (True, "database")
     (tmp_path / "state.json").write_text("{}")
     assert not completion(tmp_path).completed  # a simulator writes run_state.json as soon as it starts
 
@@ -87,9 +87,9 @@ def test_logs_decide_where_run_state_cannot_be_read(tmp_path: Path, content: str
     write_log(tmp_path, "reddit", [START, END])
     assert completion(tmp_path).completed
     write_log(tmp_path, "twitter", [START, post(0, "Ann", "Hello")])
-    found = completion(tmp_path)
-    assert not found.completed
-    assert "twitter/actions.jsonl" in found.reason
+    ending = completion(tmp_path)
+    assert not ending.completed
+    assert "twitter/actions.jsonl" in ending.reason
 
 
 def test_a_resumed_run_has_not_ended(tmp_path: Path) -> None:

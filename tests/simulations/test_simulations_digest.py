@@ -26,11 +26,11 @@ def fingerprint(folder: Path) -> dict[str, str]:
 
 def test_databases_are_read_and_left_untouched(oasis_run: Path) -> None:
     before = fingerprint(oasis_run)
-    found = digests(load_population(oasis_run), language="en")
+    digest = digests(load_population(oasis_run), language="en")
     assert fingerprint(oasis_run) == before
-    assert dict(found.sources) == {"twitter": "database", "reddit": "database"}
-    assert found.issues == ()
-    james = found.texts[JAMES] or ""
+    assert dict(digest.sources) == {"twitter": "database", "reddit": "database"}
+    assert digest.issues == ()
+    james = digest.texts[JAMES] or ""
     # sim_oasisreal0001, user 0: a comment and an initial post on reddit, the same post and a like on twitter
     assert "Lettuce plays jazz (on: Laurent Brochard writes in English" in james
     assert james.count("If you're looking for insight into the creative process") == 1 + 1  # own; as Emily reposted it
@@ -71,10 +71,10 @@ def test_a_write_ahead_log_is_read_without_touching_it(killed: Path) -> None:
 
 
 def test_logs_give_the_newest_words_of_both_platforms(data: Path) -> None:
-    found = digests(load_population(data / "sim_683e8059ab27"), language="de")
-    assert dict(found.sources) == {"twitter": "log", "reddit": "log"}
-    assert not any(found.exposure.values())
-    bank = found.texts["agent:03271d85-3ef8-44b8-a7d8-3f26f71b2fcf"] or ""
+    digest = digests(load_population(data / "sim_683e8059ab27"), language="de")
+    assert dict(digest.sources) == {"twitter": "log", "reddit": "log"}
+    assert not any(digest.exposure.values())
+    bank = digest.texts["agent:03271d85-3ef8-44b8-a7d8-3f26f71b2fcf"] or ""
     # run_state.json's first recent action: round 325, agent 6
     assert "Halcourt Bank is pleased to share our latest financial wellness tip" in bank
     assert bank.startswith("Eigene Beiträge")
@@ -89,20 +89,20 @@ def test_newest_first_doubles_once_and_failed_actions_left_out(folder: Folder) -
         {**post(0, "Ann", ""), "action_type": "MUTE", "action_args": {}},
     ]  # fmt: skip
     write_log(path, "reddit", actions, tail='{"round": 2, "agent_id": 0, "act')
-    found = digests(load_population(path), language="en")
-    assert found.texts["agent:uuid-ann"] == "Own posts (newest first):\n- [P1] Second post.\n- [P2] Initial post."
-    assert found.named["agent:uuid-ann"] == {"P1": "reddit post 2", "P2": "reddit post 1"}
-    assert found.texts["agent:uuid-bob"] == "No activity was recorded in the simulation."
-    assert [str(issue) for issue in found.issues] == [
+    digest = digests(load_population(path), language="en")
+    assert digest.texts["agent:uuid-ann"] == "Own posts (newest first):\n- [P1] Second post.\n- [P2] Initial post."
+    assert digest.named["agent:uuid-ann"] == {"P1": "reddit post 2", "P2": "reddit post 1"}
+    assert digest.texts["agent:uuid-bob"] == "No activity was recorded in the simulation."
+    assert [str(issue) for issue in digest.issues] == [
         "reddit/actions.jsonl: line 6 is torn, as after a kill, and is left out"
     ]
 
 
 def test_a_corrupt_database_gives_way_to_the_log(oasis_run: Path) -> None:
     (oasis_run / "reddit_simulation.db").write_bytes(b"no database" * 100)
-    found = digests(load_population(oasis_run))
-    assert found.sources["reddit"] == "log"
-    assert "reddit_simulation.db" in str(found.issues[0])
+    digest = digests(load_population(oasis_run))
+    assert digest.sources["reddit"] == "log"
+    assert "reddit_simulation.db" in str(digest.issues[0])
     damaged = oasis_run / "twitter_simulation.db"
     damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
     assert digests(load_population(oasis_run)).sources["twitter"] == "log"
@@ -112,10 +112,10 @@ def test_nothing_readable_is_none_not_a_crash(oasis_run: Path) -> None:
     for platform in ("reddit", "twitter"):
         (oasis_run / f"{platform}_simulation.db").write_bytes(b"")
         (oasis_run / platform / "actions.jsonl").write_bytes(b"\xff\x00\n[1]\n")
-    found = digests(load_population(oasis_run))
-    assert set(found.texts.values()) == {None}
-    assert set(found.sources.values()) == {"none"}
-    assert len(found.issues) == 4
+    digest = digests(load_population(oasis_run))
+    assert set(digest.texts.values()) == {None}
+    assert set(digest.sources.values()) == {"none"}
+    assert len(digest.issues) == 4
 
 
 def test_after_an_index_shift_nobody_gets_anothers_words(folder: Folder) -> None:
@@ -127,14 +127,14 @@ def test_after_an_index_shift_nobody_gets_anothers_words(folder: Folder) -> None
     write_log(path, "twitter", [post(i, name, f"{name} tweets.") for i, name in enumerate(names)])
     # MiroFish names log lines by the configuration: agent 1 is called Bob although Cid's persona spoke
     write_log(path, "reddit", [post(i, names[i], f"Reddit agent {i} speaks.") for i in range(3)])
-    found = digests(load_population(path), language="en")
-    by_name = {name: found.texts[f"agent:uuid-{name.lower()}"] or "" for name in names}
+    digest = digests(load_population(path), language="en")
+    by_name = {name: digest.texts[f"agent:uuid-{name.lower()}"] or "" for name in names}
     for name in names:
         assert f"{name} tweets." in by_name[name]
         assert all(f"{other} tweets." not in by_name[name] for other in names if other != name)
     assert "Reddit agent 0 speaks." in by_name["Ann"]
     assert not any(f"Reddit agent {i}" in text for i in (1, 2) for text in by_name.values())
-    assert "index and name disagree for 2 agents" in str(found.issues[0])
+    assert "index and name disagree for 2 agents" in str(digest.issues[0])
 
 
 def test_usernames_in_the_database_identify_after_a_shift(oasis_run: Path) -> None:
@@ -142,28 +142,28 @@ def test_usernames_in_the_database_identify_after_a_shift(oasis_run: Path) -> No
     file = oasis_run / "reddit_profiles.json"
     rows = json.loads(file.read_text())
     file.write_text(json.dumps(rows[:1] + rows[2:]))
-    found = digests(load_population(oasis_run), language="en")
-    aria = found.texts["agent:00000000-0000-4000-8000-000000000007"] or ""
+    digest = digests(load_population(oasis_run), language="en")
+    aria = digest.texts["agent:00000000-0000-4000-8000-000000000007"] or ""
     assert "Christian Noboa, who plays the position goaltender" in aria  # her comment 2, user_id 7 in the database
-    assert any("joined by username" in str(issue) for issue in found.issues)
+    assert any("joined by username" in str(issue) for issue in digest.issues)
 
 
-def memory_of(own: list[str], shown: list[str], about: str = "") -> Experience:
+def memory_of(posts: list[str], shown: list[str], about: str = "") -> Experience:
     memory = Memory(10_000)
-    for place, text in enumerate(own):
+    for place, text in enumerate(posts):
         memory.newest["own"].add_newer(MemoryEntry("comment", text, about, float(place)))
     for place, text in enumerate(shown):
         memory.newest["shown"].add_newer(MemoryEntry("shown", text, "Bob", float(place)))
-    return Experience("reddit", "log", {"a": memory}, length=max(len(own), len(shown), 1))
+    return Experience("reddit", "log", {"a": memory}, length=max(len(posts), len(shown), 1))
 
 
 words = st.lists(st.text("abc xyz", min_size=1, max_size=300).map(str.strip).filter(bool), max_size=40)
 
 
 @given(words, words, st.sampled_from(["", "something said before " * 4]), st.integers(0, 3000))
-def test_the_limit_always_holds(own: list[str], shown: list[str], about: str, limit: int) -> None:
-    known = Knowledge(summary="k" * 400, facts=tuple(Fact(id=text, text=text) for text in own)) if about else None
-    text, sources = write_digest("a", [memory_of(own, shown, about)], limit, "de", known)
+def test_the_limit_always_holds(posts: list[str], shown: list[str], about: str, limit: int) -> None:
+    known = Knowledge(summary="k" * 400, facts=tuple(Fact(id=text, text=text) for text in posts)) if about else None
+    text, sources = write_digest("a", [memory_of(posts, shown, about)], limit, "de", known)
     assert len(text) <= limit
     assert text or limit == 0
     assert len(sources) == text.count("\n- [") + text.startswith("- [")
@@ -173,9 +173,9 @@ def test_the_limit_always_holds(own: list[str], shown: list[str], about: str, li
 def test_own_words_get_their_share(lengths: list[int], about: str) -> None:
     """At least 60% of the limit, or all there is, unless bullets and line breaks between tiny posts take the room."""
     limit = 2000
-    own = [f"{n:02d}" + "ö" * length for n, length in enumerate(lengths)]
+    posts = [f"{n:02d}" + "ö" * length for n, length in enumerate(lengths)]
     shown = [f"{n:02d}" + "s" * 150 for n in range(40)]
-    text, _ = write_digest("a", [memory_of(own, shown, about)], limit, "en")
+    text, _ = write_digest("a", [memory_of(posts, shown, about)], limit, "en")
     overhead = len(lengths) * len("\n- [P00] 00") + 1  # the ellipsis
     assert text.count("ö") >= min(0.6 * limit, sum(lengths)) - overhead
     if min(lengths) > 40:
@@ -183,9 +183,9 @@ def test_own_words_get_their_share(lengths: list[int], about: str) -> None:
 
 
 def test_own_words_leave_room_for_what_was_shown() -> None:
-    own = [f"{n} " + "o" * 200 for n in range(40)]
+    posts = [f"{n} " + "o" * 200 for n in range(40)]
     shown = [f"{n} " + "s" * 100 for n in range(40)]
-    text, _ = write_digest("a", [memory_of(own, shown)], 2000, "en")
+    text, _ = write_digest("a", [memory_of(posts, shown)], 2000, "en")
     assert text.count("o") >= 1100
     assert text.count("s") >= 400
     assert text.index("39 ooo") < text.index("38 ooo")
@@ -201,14 +201,14 @@ def test_what_a_graph_knows_is_bounded_relevant_first_then_recent(folder: Folder
         Fact(id="new", text="Ann cut her quota.", at="2026-02-01"),
     )
     known = {"agent:uuid-ann": Knowledge(summary="A skipper.", facts=facts), "agent:uuid-bob": Knowledge(facts=facts)}
-    found = digests(population, language="en", known=known)
-    assert found.texts["agent:uuid-ann"] == (
+    digest = digests(population, language="en", known=known)
+    assert digest.texts["agent:uuid-ann"] == (
         "Own posts (newest first):\n- [P1] A post of my own.\nOn record:\n- [K1] A skipper.\n- [K2] Ann cut her "
         "quota.\n"
         "- [K3] Ann asked for a higher quota.\n- [K4] Ann moved house."
     )
-    assert found.named["agent:uuid-ann"]["K2"] == "graph fact new"
-    assert (found.texts["agent:uuid-bob"] or "").startswith("No activity was recorded in the simulation.\nOn record:")
+    assert digest.named["agent:uuid-ann"]["K2"] == "graph fact new"
+    assert (digest.texts["agent:uuid-bob"] or "").startswith("No activity was recorded in the simulation.\nOn record:")
     short = digests(population, language="en", known=known, limit=240).texts["agent:uuid-ann"] or ""
     assert "[K2]" in short
     assert "[K3]" not in short  # a quarter of the room, 60 characters

@@ -48,7 +48,7 @@ def changed(simulation: Path, *statements: str, rows: Iterable[tuple[object, ...
     return simulation
 
 
-def said(path: Path) -> str:
+def rendered(path: Path) -> str:
     return check(path).render("en")
 
 
@@ -57,26 +57,26 @@ def said(path: Path) -> str:
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(simulation: Path, file: str) -> None:
     (simulation / file).unlink(missing_ok=True)
     os.mkfifo(simulation / file)
-    told = said(simulation)
+    told = rendered(simulation)
     assert "a named pipe is there instead of a file" in told or file in ("run_state.json", "reddit/actions.jsonl")
 
 
 @pytest.mark.parametrize("table", VIEWS)
 def test_a_view_without_end_is_no_table(simulation: Path, table: str) -> None:
     view = f"CREATE VIEW {table} AS {FOREVER} SELECT {VIEWS[table]} FROM r"
-    told = said(changed(simulation, f"ALTER TABLE {table} RENAME TO kept", view))
+    told = rendered(changed(simulation, f"ALTER TABLE {table} RENAME TO kept", view))
     assert f"{table} is no table but a view" in told
 
 
 def test_a_value_that_is_too_large_is_not_read(simulation: Path) -> None:
-    told = said(changed(simulation, rows=[(0, "1", "refresh", b"\0" * 5_000_000)]))
+    told = rendered(changed(simulation, rows=[(0, "1", "refresh", b"\0" * 5_000_000)]))
     assert "a text or blob in it has more than 4 MB" in told
 
 
 def test_more_rows_than_a_simulation_has(simulation: Path) -> None:
     rows = ",".join(['{"name":"P","persona":"p"}'] * (MOST_ROWS + 1))
     (simulation / "reddit_profiles.json").write_text(f"[{rows}]")
-    assert "reddit_profiles.json: more than 100,000 rows" in said(simulation)
+    assert "reddit_profiles.json: more than 100,000 rows" in rendered(simulation)
 
 
 def test_names_are_shortened_and_controls_are_seen(tmp_path: Path) -> None:
@@ -182,8 +182,8 @@ def test_at_its_real_size_it_stays_within_its_limits(simulation: Path, name: str
 
 
 def within_limits(path: Path, seconds: float = 10) -> None:
-    found = measured("check", path)
-    print(f"{path.name}: {found.seconds:.1f} s, {found.megabytes:.0f} MB: {found.said.splitlines()[-1]}")
-    assert found.code in (0, 2), found
-    assert "internal error" not in found.said
-    assert (found.seconds <= seconds, found.megabytes <= 500) == (True, True), found
+    result = measured("check", path)
+    print(f"{path.name}: {result.seconds:.1f} s, {result.megabytes:.0f} MB: {result.said.splitlines()[-1]}")
+    assert result.code in (0, 2), result
+    assert "internal error" not in result.said
+    assert (result.seconds <= seconds, result.megabytes <= 500) == (True, True), result

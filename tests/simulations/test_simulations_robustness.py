@@ -37,9 +37,9 @@ anything = st.recursive(
 def read_everything(path: Path) -> None:
     with suppress(InputError):
         population = load_population(path)
-        found = digests(population, limit=300)
-        assert set(found.texts) == {participant.id for participant in population.participants}
-        assert len(found.texts) == len(population.participants)
+        digest = digests(population, limit=300)
+        assert set(digest.texts) == {participant.id for participant in population.participants}
+        assert len(digest.texts) == len(population.participants)
         population_hash(population.participants)
         for participant in population.participants:
             assert json.dumps(asdict(participant), ensure_ascii=False).encode()

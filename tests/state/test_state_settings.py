@@ -38,7 +38,7 @@ class TestPrecedence:
         monkeypatch.setenv("ENQUETE_ROOT", "/variable")
         from_variable = Environment.read()
         named = RunRequest(base_url="http://argument/v1", budget_tokens=333, root="/argument")
-        found = [
+        machines = [
             (str(machine.base_url), machine.cap_tokens or machine.default_cap_tokens,
                 str(resolve_root(request, environment)))
             for request, environment in (
@@ -46,7 +46,7 @@ class TestPrecedence:
             )
             for machine in [resolve_machine(request, environment)]
         ]  # fmt: skip
-        assert found == [
+        assert machines == [
             ("http://file/v1", 111, "/file"), ("http://variable/v1", 222, "/variable"),
             ("http://argument/v1", 333, "/argument")]  # fmt: skip
 

@@ -174,13 +174,13 @@ def test_input_and_context_are_described(studio: Studio) -> None:
 def test_what_the_graph_does_not_know_is_refused(studio: Studio, given: Any, context: Any, says: str) -> None:
     """And a resume of that thread starts nothing."""
     thread = studio.thread()
-    assert said(studio, thread, "interviews", input=given, context=context).startswith(says)
-    again = said(studio, thread, "interviews", command={"resume": True})
+    assert refusal(studio, thread, "interviews", input=given, context=context).startswith(says)
+    again = refusal(studio, thread, "interviews", command={"resume": True})
     assert again.startswith("this thread has no run to go on with: it was never started, or its start was refused")
     assert not studio.client.threads.get_state(thread)["values"]
 
 
-def said(studio: Studio, thread: str, graph: str, **given: Any) -> str:
+def refusal(studio: Studio, thread: str, graph: str, **given: Any) -> str:
     """What a run is refused with."""
     events = list(studio.client.runs.stream(thread, graph, **given))
     messages: list[Any] = [part.data for part in events if "error" in part.event]
@@ -275,12 +275,12 @@ def test_a_persons_seat_is_asked_and_answered(studio: Studio, tmp_path: Path) ->
     (stop,) = interrupts(studio, thread)
     (form,) = stop["waiting_for"]
     assert (stop["reason"], form["name"]) == ("waiting", names[0])
-    assert all(one["question"] for one in form["items"])
-    says = said(studio, thread, "roundtable", command={"resume": "Yes."})
+    assert all(item["question"] for item in form["items"])
+    says = refusal(studio, thread, "roundtable", command={"resume": "Yes."})
     assert says.startswith("resume value: 'Yes.' cannot be read; resume with {")
     assert interrupts(studio, thread) == [stop]
     given = {
-        one["item"]: {"stance": "yes", "confidence": 0.6}.get(one["item"], "A trial year.") for one in form["items"]
+        item["item"]: {"stance": "yes", "confidence": 0.6}.get(item["item"], "A trial year.") for item in form["items"]
     }
     studio.go("roundtable", thread, command={"resume": {"answers": {names[0]: given}}})
     values: Any = studio.client.threads.get_state(thread)["values"]

@@ -52,8 +52,8 @@ def spelt(kind: Any) -> str:
     if origin is Literal:
         return f"Literal[{', '.join(map(repr, inner))}]".replace("'", '"')
     if origin is list:
-        one = spelt(inner[0])
-        return f"Sequence[{one}]" if inner[0] is enquete.Arm else f"{one} | Sequence[{one}]"
+        spelling = spelt(inner[0])
+        return f"Sequence[{spelling}]" if inner[0] is enquete.Arm else f"{spelling} | Sequence[{spelling}]"
     if origin is dict:
         return f"Mapping[{spelt(inner[0])}, {spelt(inner[1])}]"
     if kind is ModelLimits:

@@ -47,19 +47,19 @@ def test_ask_gives_a_run_with_table_and_report(asked: Run) -> None:
 
 def test_figures_of_the_findings_are_those_of_the_table(asked: Run) -> None:
     """Recounted from the rows: means, shares, and every text that was said."""
-    found = asked.results["poll"]
+    poll = asked.results["poll"]
     by_item = dict(list(asked.responses.groupby("item_id")))
-    (q1,) = [one for one in found["means"] if one["item"] == "q1"]
+    (q1,) = [mean for mean in poll["means"] if mean["item"] == "q1"]
     assert q1["mean"] == pytest.approx(by_item["q1"]["value"].mean())
     assert q1["low"] < q1["mean"] < q1["high"]
-    counts = {one["option"]: one["count"] for one in found["options"] if one["item"] == "q3"}
+    counts = {option["option"]: option["count"] for option in poll["options"] if option["item"] == "q3"}
     assert sum(counts.values()) == 6
     chosen = by_item["q3"]["choice"].astype(str).value_counts()
     assert {option: n for option, n in counts.items() if n} == dict(chosen)
-    first = {one["option"] for one in found["options"] if one["item"] == "q3" and one["first"]}
+    first = {option["option"] for option in poll["options"] if option["item"] == "q3" and option["first"]}
     assert first == set(chosen.index[chosen.eq(chosen.max())])
-    said = (asked.path / "appendix.md").read_text("utf-8")
-    assert all(text in said for text in by_item["q5"]["text"])
+    appendix = (asked.path / "appendix.md").read_text("utf-8")
+    assert all(text in appendix for text in by_item["q5"]["text"])
 
 
 def test_the_language_of_plain_texts_is_told_by_their_words(asked: Run) -> None:

@@ -109,14 +109,14 @@ def test_the_estimate_says_half_the_price_and_how_long_a_batch_may_take(
     server: ModelServer, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     priced(tmp_path, monkeypatch)
-    one, in_batches = (
+    at_once, in_batches = (
         enquete.estimate(people, out=tmp_path, **asked(server, batch=batch, fit="any")) for batch in (False, True)
     )
-    assert one.usd is not None
+    assert at_once.usd is not None
     assert in_batches.usd is not None
-    assert in_batches.usd.likely == pytest.approx(one.usd.likely / 2)
+    assert in_batches.usd.likely == pytest.approx(at_once.usd.likely / 2)
     assert time_text(in_batches).startswith("Time: in batches of up to 24 hours, at half the price; about 2 of them")
-    assert (one.batches, in_batches.seconds.high) == (0, 2 * 24 * 3600)
+    assert (at_once.batches, in_batches.seconds.high) == (0, 2 * 24 * 3600)
 
 
 def test_batches_need_a_server_and_a_run_keeps_to_them(server: ModelServer, people: Path, tmp_path: Path) -> None:

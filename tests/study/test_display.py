@@ -43,7 +43,7 @@ def test_outside_a_notebook_ipython_falls_back_to_repr(run: Run) -> None:
 def test_a_figure_is_an_altair_chart_by_name(run: Run) -> None:
     assert run.figures[-1] == "health/glance"
     assert isinstance(run.figure("health/glance"), altair.TopLevelMixin)
-    assert [one.name.partition("/")[0] for one in leading(run.drawn)] == ["longitudinal", "health"]
+    assert [picture.name.partition("/")[0] for picture in leading(run.drawn)] == ["longitudinal", "health"]
     with pytest.raises(InputError, match="there are longitudinal/"):
         run.figure("delphi")
 

@@ -99,7 +99,9 @@ def test_statements_are_sentences_that_agents_wrote_and_every_speaker_with_a_pos
 def test_a_word_before_others_is_no_theme_and_a_speaker_alone_no_statement(drafts: Drafts) -> None:
     assert "regulatory" not in drafts.themes  # mostly right before another word; “regulatory standards” is one
     sort, _ = load_own(DiversityInstrument, drafts.folder / "diversity.yaml")
-    assert not [one for one in sort.statements if re.search(r"\b(we|our|us|I)\b", one.label.in_("en"))]
+    assert not [
+        statement for statement in sort.statements if re.search(r"\b(we|our|us|I)\b", statement.label.in_("en"))
+    ]
 
 
 def test_the_concourse_says_what_became_of_every_sentence(drafts: Drafts) -> None:

@@ -54,7 +54,7 @@ def test_topic_and_themes_are_in_both_languages_and_what_nobody_wrote_is_no_them
     survey, _notes = load_own(LongitudinalInstrument, made.drafts.folder / "longitudinal.yaml")
     assert made.drafts.themes == list(THEMES)  # without space tourism, of which no post speaks
     assert survey.topic.model_dump() == drafter.TOPIC
-    families = {one.label.en: one.label.de for name, one in survey.families.items() if name != "plan"}
+    families = {family.label.en: family.label.de for name, family in survey.families.items() if name != "plan"}
     assert families == dict(list(THEMES.items())[:3])
     assert survey.languages == ("de", "en")
     assert all(text.has("de") and text.has("en") for _, text in texts_of(survey))
@@ -77,10 +77,10 @@ def test_statements_are_word_for_word_and_translated_and_the_concourse_says_who_
     assert (
         18 <= len(sort.statements) <= 24
     )  # it chose 24 and 9999, which is none; translations that differ are left out
-    for one in sort.statements:
-        assert any(one.label.en[1:] in post.text for post in written)
-        assert one.label.de
-        assert one.label.de.startswith("Das wurde hier")
+    for statement in sort.statements:
+        assert any(statement.label.en[1:] in post.text for post in written)
+        assert statement.label.de
+        assert statement.label.de.startswith("Das wurde hier")
     with (made.drafts.folder / "concourse.csv").open(encoding="utf-8", newline="") as stream:
         assert "not chosen by able" in {row["left_out"] for row in csv.DictReader(stream)}
 
@@ -96,17 +96,17 @@ def test_a_bad_item_is_asked_once_more_and_then_dropped_and_named(made: Made) ->
     assert "written by able" in before[MENDED]
     assert "(en): is vague (“often”)" in before[BROKEN]
     assert "what able wrote was dropped" in before[BROKEN]
-    told = [one["en"] for one in made.drafts.findings["able"]]
-    assert sum(f"longitudinal/{BROKEN}: what the model wrote is not used" in one for one in told) == 1
-    assert not any(MENDED in one for one in told)
+    told = [finding["en"] for finding in made.drafts.findings["able"]]
+    assert sum(f"longitudinal/{BROKEN}: what the model wrote is not used" in told_text for told_text in told) == 1
+    assert not any(MENDED in told_text for told_text in told)
 
 
 def test_a_translation_that_does_not_come_back_is_named(made: Made) -> None:
     text = _text(made, "longitudinal.yaml")
     assert "CHECK, translated back: “The press is suspicious of whoever rules.”" in _above(text, DOUBTED)
     assert text.count("CHECK") == 1
-    told = [one["de"] for one in made.drafts.findings["able"]]
-    assert any(one.startswith(f"longitudinal/{DOUBTED}: Deutsch und Englisch") for one in told)
+    told = [finding["de"] for finding in made.drafts.findings["able"]]
+    assert any(told_text.startswith(f"longitudinal/{DOUBTED}: Deutsch und Englisch") for told_text in told)
 
 
 def test_every_request_is_filed_and_none_is_paid_twice(made: Made, tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_every_request_is_filed_and_none_is_paid_twice(made: Made, tmp_path: Pat
 def test_a_model_that_says_nothing_usable_leaves_the_rules_draft(tmp_path: Path) -> None:
     with ModelServer(script=lambda body: "I would rather not.") as server:
         drafts = Drafting(BANK, into=tmp_path / "d", model="mute", base_url=server.base_url).make()
-    told = [one["en"] for one in drafts.findings["mute"]]
-    assert [one.partition(":")[0] for one in told[:2]] == ["themes", "statements"]
+    told = [finding["en"] for finding in drafts.findings["mute"]]
+    assert [text.partition(":")[0] for text in told[:2]] == ["themes", "statements"]
     survey, _ = load_own(LongitudinalInstrument, tmp_path / "d" / "longitudinal.yaml")
     assert len(survey.items) == 16
 

@@ -66,13 +66,13 @@ def test_everything_loads_and_says_what_such_a_draft_cannot_know(by_rule: Drafts
         assert "# CHECK themes: come from how 4 agents are described, who have written nothing yet" in file.read_text()
     (limits,) = by_rule.findings["rule"]
     assert limits["de"].startswith("themes: stammen daraus, wie 4 Agenten beschrieben sind")
-    assert [one["en"] for one in by_rule.findings["longitudinal.yaml"]] == []
+    assert [finding["en"] for finding in by_rule.findings["longitudinal.yaml"]] == []
 
 
 def test_statements_are_what_descriptions_say_that_agents_think_then_claims_on_the_themes(by_rule: Drafts) -> None:
     sort, _ = load_own(DiversityInstrument, by_rule.folder / "diversity.yaml")
-    said = [one.label.in_("en") for one in sort.statements]
-    assert said[:7] == [
+    labels = [statement.label.in_("en") for statement in sort.statements]
+    assert labels[:7] == [
         "Catch quotas are set by people who have never been at sea.",
         "The harbour will turn into a museum.",
         "Catch quotas come too late.",
@@ -81,10 +81,10 @@ def test_statements_are_what_descriptions_say_that_agents_think_then_claims_on_t
         "Rents will drive the last boats away.",
         "The harbour needs visitors more than boats.",
     ]  # not what somebody's sister says of her landlord
-    assert len(said) == len(set(said)) == 18
+    assert len(labels) == len(set(labels)) == 18
     assert "# from: Ann Reed (Fisher), persona of Ann Reed; theme “catch quotas”" in text_of(by_rule, "diversity")
-    assert said[-1].endswith(".")
-    assert not any("“" in one for one in said)
+    assert labels[-1].endswith(".")
+    assert not any("“" in label for label in labels)
 
 
 def test_themes_named_in_both_languages_make_a_draft_in_both_without_a_model(harbour: Path) -> None:
@@ -115,8 +115,8 @@ def test_german_descriptions_keep_their_verbs_last(tmp_path: Path) -> None:
     )
     drafts = draft_instruments(sim, into=tmp_path / "d")
     sort, _ = load_own(DiversityInstrument, drafts.folder / "diversity.yaml")
-    said = [one.label.in_("de") for one in sort.statements]
-    assert said[:3] == [
+    labels = [statement.label.in_("de") for statement in sort.statements]
+    assert labels[:3] == [
         "Ich halte die Schließung für falsch.",
         "Ich finde, dass dreihundert Geburten im Jahr für ein sicheres Team nicht reichen.",
         "Ich finde, dass weniger und größere Häuser besser behandeln.",
@@ -150,8 +150,10 @@ def test_a_model_writes_for_those_described(harbour: Path, tmp_path: Path) -> No
     assert "exactly these, in this order and translated: catch quotas; the harbour." in prompts[0]
     assert any("written for stakeholders who are described so" in prompt for prompt in prompts)
     sort, _ = load_own(DiversityInstrument, made.folder / "diversity.yaml")
-    claims = [one for one in sort.statements if not one.statement_id.startswith("s0")]
+    claims = [statement for statement in sort.statements if not statement.statement_id.startswith("s0")]
     assert claims
-    assert all(one.label.has("de") and one.label.has("en") for one in claims)
+    assert all(claim.label.has("de") and claim.label.has("en") for claim in claims)
     assert "written by able" in text_of(made, "diversity")
-    assert any(one["en"].startswith("themes: come from how 4 agents are described") for one in made.findings["able"])
+    assert any(
+        finding["en"].startswith("themes: come from how 4 agents are described") for finding in made.findings["able"]
+    )

@@ -64,9 +64,9 @@ def test_the_actual_cost_of_each_methodology_lies_in_the_range(tmp_path: Path, s
     )
     assert set(run.record.methods) <= {name for name, *_ in of_each}  # and the critic's, where there are two arms
     for name, calls, tokens in of_each:
-        own = [line for line in expected.lines if line.methodology == name]
-        assert sum(line.calls.low for line in own) <= calls <= sum(line.calls.high for line in own), name
-        assert sum(line.tokens.low for line in own) <= tokens <= sum(line.tokens.high for line in own), name
+        lines = [line for line in expected.lines if line.methodology == name]
+        assert sum(line.calls.low for line in lines) <= calls <= sum(line.calls.high for line in lines), name
+        assert sum(line.tokens.low for line in lines) <= tokens <= sum(line.tokens.high for line in lines), name
     assert expected.usd is None  # nobody knows the price of "m"
     assert expected.as_object()["usd"] == "unknown"
 

@@ -32,8 +32,8 @@ def studied(folder: Path, **given: Any) -> enquete.Run:
 
 
 def table(folder: Path) -> str:
-    (found,) = (folder / "out").glob("synthesis/*/exports/agents.csv")
-    return found.read_text("utf-8")
+    (path,) = (folder / "out").glob("synthesis/*/exports/agents.csv")
+    return path.read_text("utf-8")
 
 
 def test_agents_are_read_as_they_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,9 +87,9 @@ def test_a_simulation_that_failed_before_it_went_on_gives_no_drift_and_its_error
     failed(sim)
     run = enquete.resume(paused.resume_token, sim=str(sim), assume_completed=True)
     assert run.record.baseline == "measured"
-    found = run.results["longitudinal"]
-    assert found["kind"] == "experience_effect"
-    assert {(one["outcome"], one["p"]) for one in found["changes"]} == {("untested", None)}
+    data = run.results["longitudinal"]
+    assert data["kind"] == "experience_effect"
+    assert {(change["outcome"], change["p"]) for change in data["changes"]} == {("untested", None)}
     assert set(run.responses.loc[run.responses["phase"] == "T0", "baseline"]) == {"reconstructed"}
     for text in (
         SAID,
@@ -151,10 +151,10 @@ def test_a_synthetic_t0_is_no_baseline_for_a_model(at_t0: Path, tmp_path: Path) 
 
 def test_an_earlier_t0_with_another_instrument_is_refused(at_t0: Path, tmp_path: Path) -> None:
     text = pack_named().instruments["longitudinal"].read_text("utf-8")
-    own = tmp_path / "own.yaml"
-    own.write_text(text.replace("innerhalb der nächsten zehn Jahre", "bis 2040"), "utf-8")
+    file = tmp_path / "own.yaml"
+    file.write_text(text.replace("innerhalb der nächsten zehn Jahre", "bis 2040"), "utf-8")
     with pytest.raises(RunMismatch, match="another longitudinal instrument"):
-        enquete.conduct_interviews(at_t0, methods=["longitudinal"], instruments={"longitudinal": str(own)})
+        enquete.conduct_interviews(at_t0, methods=["longitudinal"], instruments={"longitudinal": str(file)})
     assert len(enquete.list_runs(at_t0)) == 1
 
 
@@ -170,9 +170,9 @@ def test_t1_uses_the_personas_of_t0_and_reports_who_was_lost_new_or_changed(tmp_
     assert done.status == "completed"
     assert {row[0]: row[1] for row in rows(done.folder, "SELECT id, persona FROM participants")} == before
     (memory,) = rows(done.folder, "SELECT value FROM frozen WHERE name='memory'")[0]
-    found = json.loads(memory)
-    assert (found["matched"], len(found["new"]), len(found["changed"]), found["lost"]) == (AGENTS, 1, 1, [])
-    assert any("persona differs" in note for note in found["notes"])
+    data = json.loads(memory)
+    assert (data["matched"], len(data["new"]), len(data["changed"]), data["lost"]) == (AGENTS, 1, 1, [])
+    assert any("persona differs" in note for note in data["notes"])
 
 
 def test_agents_under_other_names_are_refused_at_t1(tmp_path: Path) -> None:

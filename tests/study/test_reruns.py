@@ -108,8 +108,11 @@ def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(
     assert f"delphi: asked anew with the instrument of run {base.run_id} (delphi.yaml)" in runs["again"].flags
     hashes = {name: read_record(run.folder).instruments["delphi"].hash for name, run in runs.items()}
     model = methodologies()["delphi"].instrument
-    own, ours = instrument_hash(load_instrument(model, Path(edited))), instrument_hash(load_shipped(model, "delphi"))
-    assert hashes == {"again": own, "shipped": ours, "as shipped": ours}
+    theirs, ours = (
+        instrument_hash(load_instrument(model, Path(edited))),
+        instrument_hash(load_shipped(model, "delphi")),
+    )
+    assert hashes == {"again": theirs, "shipped": ours, "as shipped": ours}
 
 
 def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: Path) -> None:
@@ -127,8 +130,8 @@ def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp
     assert run.status == "completed"
     assert run.record.carried == {"longitudinal": base.run_id}
     with open_run(run.folder) as reading:
-        found = find(reading, responses(reading), raise_bugs=True).results["longitudinal"]
-    assert (found["kind"], found["pairs"]) == ("experience_effect", 5 * 14)
+        analysis = find(reading, responses(reading), raise_bugs=True).results["longitudinal"]
+    assert (analysis["kind"], analysis["pairs"]) == ("experience_effect", 5 * 14)
     again = unwritten.interview(sim, methods=["longitudinal"], rerun=True)
     assert again.status == "completed"
     assert set(again.responses["phase"]) == {"T0", "T1"}
@@ -172,9 +175,9 @@ def test_a_run_of_a_model_is_replayed_without_a_network(tmp_path: Path) -> None:
         asked = len(server.requests)
     again = enquete.conduct_interviews(sim, respondent="replay")  # the server is gone
     assert again.status == run.status
-    found = compare(run, again)
-    assert found.identical, found.changed
-    assert found.rows == len(run.responses)
+    comparison = compare(run, again)
+    assert comparison.identical, comparison.changed
+    assert comparison.rows == len(run.responses)
     assert asked > 40
     assert spent(again.folder) <= spent(run.folder)
     mark = run.run_id, again.run_id

@@ -42,8 +42,8 @@ def told(folder: Path, server: ModelServer, agents: int = 1, **more: Any) -> Run
 
 
 def pairs(folder: Path) -> list[PairRecord]:
-    found = rows(folder, "SELECT value FROM frozen WHERE methodology='critic' AND name LIKE 'pair/%' ORDER BY name")
-    return [PairRecord.model_validate_json(value) for (value,) in found]
+    values = rows(folder, "SELECT value FROM frozen WHERE methodology='critic' AND name LIKE 'pair/%' ORDER BY name")
+    return [PairRecord.model_validate_json(value) for (value,) in values]
 
 
 def preference(run: Run) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_a_question_has_two_answers_and_one_result(story: tuple[Run, ModelServer
     assert pair.score_b in range(1, 6)
     assert pair.reason == "closer to the person."
     asked = {request.body["model"]: request.body["temperature"] for request in server.requests}
-    assert [asked[f"model-{one}"] for one in "abc"] == [0, 0.7, 0]
+    assert [asked[f"model-{name}"] for name in "abc"] == [0, 0.7, 0]
 
 
 def test_both_records_are_annotated_and_keep_what_they_held(story: tuple[Run, ModelServer]) -> None:
@@ -79,8 +79,10 @@ def test_both_records_are_annotated_and_keep_what_they_held(story: tuple[Run, Mo
     with LocalMemory.opened(run.folder.parent.parent, read_only=True) as memory:
         both = [memory.record(answer) for answer in (pair.answer_id_a, pair.answer_id_b)]
         (kept,) = memory.preferences()
-    assert [one.text.splitlines() for one in both if one] == [[QUESTION, said] for said in SAID.values()]
-    noted = [one.model_extra for one in both if one]
+    assert [request.text.splitlines() for request in both if request] == [
+        [QUESTION, answer] for answer in SAID.values()
+    ]
+    noted = [request.model_extra for request in both if request]
     assert noted == [
         {"respondent_id": "main", "critic_score": pair.score_a, "pairwise_winner": pair.winner == "A"},
         {"respondent_id": "b", "critic_score": pair.score_b, "pairwise_winner": pair.winner == "B"},
@@ -142,24 +144,24 @@ def planted(folder: Path, agents: int, by: Callable[..., Run] = enquete.conduct_
 
 def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
     run = planted(tmp_path, 10, model_b="synthetic:worse")
-    found = preference(run)
-    whole = found["rates"][0]
-    assert found["conclusion"] == "A"
+    compared = preference(run)
+    whole = compared["rates"][0]
+    assert compared["conclusion"] == "A"
     assert whole["high"] < 0.5
-    assert found["stand_in"]
+    assert compared["stand_in"]
     assert "stand-in without a model" in run.report
     assert "Respondent A is preferred." in run.report
     assert "preference/win-rates" in run.figures
     # One answer in eight of a synthetic arm that is asked again is another one (docs/synthetic-respondent.md): the rest
     # is not judged.
-    assert Counter(one.alike for one in pairs(run.folder))[True] > 0.7 * len(pairs(run.folder))
-    assert found["agreement"][0]["kappa"] > 0.8
+    assert Counter(pair.alike for pair in pairs(run.folder))[True] > 0.7 * len(pairs(run.folder))
+    assert compared["agreement"][0]["kappa"] > 0.8
 
 
 def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) -> None:
     run = planted(tmp_path, 4, critic_model="synthetic:first", model_b="synthetic:worse")
-    found = preference(run)
-    assert (found["split_rate"], found["verdict"], found["rates"]) == (1.0, "unusable", [])
+    compared = preference(run)
+    assert (compared["split_rate"], compared["verdict"], compared["rates"]) == (1.0, "unusable", [])
     assert "it prefers whichever answer stands first" in run.report
     assert "preference/win-rates" not in run.figures
     with LocalMemory.opened(run.folder.parent.parent, read_only=True) as memory:
@@ -185,7 +187,7 @@ def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("arguments", "why"),
     [
         ({"model_b": "synthetic:worse"}, "say respondent_b too"),
         ({"critic_rubric": "style"}, "add respondent_b"),
@@ -193,8 +195,12 @@ def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path
         ({"respondent_b": True, "critic_model": "gpt-5"}, "no model answers in this run"),
     ],
 )
-def test_what_makes_no_sense_is_refused(tmp_path: Path, said: dict[str, Any], why: str) -> None:
+def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
         enquete.conduct_interviews(
-            str(personas(tmp_path, 2)), out=str(tmp_path / "out"), methods=["scenario"], respondent="synthetic", **said
+            str(personas(tmp_path, 2)),
+            out=str(tmp_path / "out"),
+            methods=["scenario"],
+            respondent="synthetic",
+            **arguments,
         )

@@ -28,9 +28,9 @@ def test_equal_requests_in_one_loop_are_one_run_that_all_wait_for(tmp_path: Path
         return await asyncio.gather(*(enquete.aconduct_interviews(sim, **asked) for _ in range(3)))
 
     with ModelServer() as server:
-        found = asyncio.run(at_once(server.base_url))
-    assert {(run.folder, run.status) for run in found} == {(run_folder(out), "completed")}
-    assert [run.resumed or run.shown for run in found].count(False) == 1
+        runs = asyncio.run(at_once(server.base_url))
+    assert {(run.folder, run.status) for run in runs} == {(run_folder(out), "completed")}
+    assert [run.resumed or run.shown for run in runs].count(False) == 1
     assert len(server.requests) == len(call_keys(run_folder(out)))
 
 
@@ -41,8 +41,8 @@ def test_a_request_that_differs_from_one_begun_at_the_same_time_is_refused_as_ev
         asked = (enquete.aconduct_interviews(sim, out=str(out), seed=seed, **ASKED) for seed in (1, 2))
         return await asyncio.gather(*asked, return_exceptions=True)
 
-    found = asyncio.run(at_once())
-    assert {type(one) for one in found} == {enquete.Run, RunMismatch}
+    outcomes = asyncio.run(at_once())
+    assert {type(outcome) for outcome in outcomes} == {enquete.Run, RunMismatch}
     assert run_folder(out)
 
 
@@ -51,10 +51,10 @@ def test_three_commands_at_once_are_one_run_and_who_does_not_drive_it_is_told_wh
     words = [
         "run", sim, "--out", out, "--respondent", "synthetic", "--methods", "scenario", "--language", "en", "--yes",
     ]  # fmt: skip
-    ended = [one.ended() for one in [Forked([*words, "--json"]) for _ in range(3)]]
+    ended = [process.ended() for process in [Forked([*words, "--json"]) for _ in range(3)]]
     run_id = run_folder(out).name
-    for code, said, _ in ended:
-        told = json.loads(said)
+    for code, output, _ in ended:
+        told = json.loads(output)
         if code == 0:
             assert told["run_id"] == run_id
         else:
@@ -66,20 +66,20 @@ def test_three_commands_at_once_are_one_run_and_who_does_not_drive_it_is_told_wh
 
 def test_who_comes_second_waits_without_blocking_the_loop_and_is_told_after_a_while(tmp_path: Path) -> None:
     async def twice() -> list[str]:
-        said: list[str] = []
+        events: list[str] = []
 
-        async def one(name: str, file: Path) -> None:
+        async def hold(name: str, file: Path) -> None:
             async with alone(file):
-                said.append(f"{name} begins")
+                events.append(f"{name} begins")
                 await asyncio.sleep(0.05)
-                said.append(f"{name} ends")
+                events.append(f"{name} ends")
 
-        await asyncio.gather(one("a", tmp_path / "out" / START_LOCK), one("b", tmp_path / "out" / START_LOCK))
+        await asyncio.gather(hold("a", tmp_path / "out" / START_LOCK), hold("b", tmp_path / "out" / START_LOCK))
         async with alone(tmp_path / "out" / START_LOCK), alone(tmp_path / "other" / START_LOCK):
             with pytest.raises(Busy, match="out: another request has been beginning something"):
                 async with alone(tmp_path / "out" / START_LOCK, longest_s=0.05):
                     pass
-        return said
+        return events
 
-    said = asyncio.run(twice())
-    assert [line[2:] for line in said] == ["begins", "ends"] * 2
+    lines = asyncio.run(twice())
+    assert [line[2:] for line in lines] == ["begins", "ends"] * 2

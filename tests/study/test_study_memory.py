@@ -76,7 +76,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     with pytest.MonkeyPatch.context() as patch, server_of(patch) as server:
         patch.setenv("ZEP_API_URL", server.url)
         paused = enquete.conduct_interviews(sim, language="en", memory="zep-cloud")
-        at_t0 = [one["content"] for one in server.episodes]
+        at_t0 = [episode["content"] for episode in server.episodes]
         asked = {row[:2] for row in stored_answers(paused.folder)}
         then = at_t0, asked, paused.report, latest(sim / "interviews")
         log.rename(sim / "reddit")
@@ -87,7 +87,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 
 
 def episodes(story: Story) -> list[str]:
-    return [one["content"] for one in story.server.episodes]
+    return [episode["content"] for episode in story.server.episodes]
 
 
 class TestTheStory:
@@ -101,7 +101,7 @@ class TestTheStory:
         assert story.at_t0[-1].startswith("All agents (interview/longitudinal/T0): 5 of 5 agents answered")
 
     def test_everything_is_done_with_its_table(self, story: Story) -> None:
-        done, default = story.run, {name: one for name, one in methodologies().items() if one.default}
+        done, default = (story.run, {name: method for name, method in methodologies().items() if method.default})
         assert (done.status, done.exit_code, done.run_id) == ("completed", 0, story.paused.run_id)
         asked = {(stage.methodology, stage.phase) for stage in done.stages}
         assert asked == {("longitudinal", "T0"), *((name, "T1") for name in default)}
@@ -114,7 +114,7 @@ class TestTheStory:
         told = map(json.loads, (done.path / "exports" / "episodes.jsonl").read_text("utf-8").splitlines())
         stages = {(e["participant"], e["methodology"], e["phase"]) for e in told if e["participant"]}
         assert stages == set(table[["participant", "methodology", "phase"]].itertuples(index=False, name=None))
-        assert all(tell(one.title, "en") in done.report for one in default.values())
+        assert all(tell(methodology.title, "en") in done.report for methodology in default.values())
         assert {key.split("/")[-1] for key in latest(story.sim / "interviews")} == {"synthesis", *default}
 
     def test_every_agent_theme_and_scenario_is_in_the_graph_once(self, story: Story) -> None:
@@ -131,13 +131,15 @@ class TestTheStory:
             "theme ": len(results["delphi"]["themes"]),
             "scenario ": len(results["scenario"]["scenarios"]),
         }
-        found = [text.split("): ", 1)[1] for text in told if text.startswith("Found ")]
-        assert {word: sum(text.startswith(word) for text in found) for word in gathered} == gathered
+        hits = [text.split("): ", 1)[1] for text in told if text.startswith("Found ")]
+        assert {word: sum(text.startswith(word) for text in hits) for word in gathered} == gathered
         assert len(told) == len(stages) * (AGENTS + 1) + sum(gathered.values())
         assert told[: AGENTS + 1] == story.at_t0
 
     def test_the_graph_was_read_once_and_its_facts_are_remembered(self, story: Story) -> None:
-        listings = [one for one in story.server.requests if one.endswith("/graph/g1") and "episodes" not in one]
+        listings = [
+            request for request in story.server.requests if request.endswith("/graph/g1") and "episodes" not in request
+        ]
         nodes, edges = "POST /graph/node/graph/g1", "POST /graph/edge/graph/g1"
         assert listings == [nodes, nodes, edges]  # the first was answered 429 and waited for
         ledger = Ledger.reading(story.run.folder / "ledger.sqlite")
@@ -163,9 +165,9 @@ class TestTheStory:
         wanted = next(text for text in episodes(story) if text.startswith("Agent Agent 3 (interview/delphi/"))
         words = " ".join(wanted.split("): ", 1)[1].split()[:4])
         assert command(["memory", "search", str(story.sim), words, "--agent", "agent 3", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)["episodes"]
-        assert found[0]["text"] == wanted
-        assert {one["agent_name"] for one in found} == {"Agent 3"}
+        listed = json.loads(capsys.readouterr().out)["episodes"]
+        assert listed[0]["text"] == wanted
+        assert {episode["agent_name"] for episode in listed} == {"Agent 3"}
         assert command(["memory", "search", str(story.sim), "xylophones"]) == 0
         assert capsys.readouterr().out == "Nothing that was said fits.\n"
 
@@ -183,11 +185,11 @@ class TestTheStory:
     def test_the_report_says_which_posts_the_movers_named(self, story: Story) -> None:
         lines = (story.run.path / "exports" / "citations.jsonl").read_text("utf-8").splitlines()
         named = [json.loads(line) for line in lines]
-        one = next(cited for cited in named if cited["participant"] == WHO)
-        assert (one["mark"], one["source"], one["exists"]) == ("P1", "reddit post 1", True)
-        assert one["text"] == "Agent 1 hat am Hafen etwas beobachtet."
+        citation = next(cited for cited in named if cited["participant"] == WHO)
+        assert (citation["mark"], citation["source"], citation["exists"]) == ("P1", "reddit post 1", True)
+        assert citation["text"] == "Agent 1 hat am Hafen etwas beobachtet."
         rows = with_ids(story.run.responses).set_index("answer_id")
-        assert "[P1]" not in rows.loc[one["answer_id"], "text"]
+        assert "[P1]" not in rows.loc[citation["answer_id"], "text"]
         assert all(cited["moved"] for cited in named)  # 14 items on seven points with noise: each moved somewhere
         appendix = (story.run.path / "appendix.md").read_text("utf-8")
         assert "## What answers name of a memory" in appendix
@@ -199,12 +201,12 @@ class TestTheStory:
             ledger.execute("""UPDATE answers SET notes = '["names P1 S9"]' WHERE notes LIKE '%names P1%'""")
             ledger.commit()
         with open_run(folder) as reading:
-            found = citations(reading, story.run.responses)
-        assert {(one.mark, one.source) for one in found if one.participant == WHO} == {
+            cited = citations(reading, story.run.responses)
+        assert {(citation.mark, citation.source) for citation in cited if citation.participant == WHO} == {
             ("P1", "reddit post 1"),
             ("S9", ""),
         }
-        told = citations_section(found, story.run.responses, "en")
+        told = citations_section(cited, story.run.responses, "en")
         assert f"are not counted: {AGENTS}." in told
         assert "S9" not in told
 
@@ -248,8 +250,8 @@ def test_a_server_that_is_away_fails_nothing(
 
 def sync(sim: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, int, int]:
     code = command(["memory", "sync", str(sim), "--json"])
-    said = json.loads(capsys.readouterr().out)
-    return code, said["sent"], len(said["left"])
+    data = json.loads(capsys.readouterr().out)
+    return code, data["sent"], len(data["left"])
 
 
 def test_what_is_missing_is_said_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

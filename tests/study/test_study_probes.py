@@ -43,8 +43,8 @@ CLOSED_PROBES = {
 }  # fmt: skip
 
 
-def interview(sim: Path, out: Path, **said: Any) -> Run:
-    return unwritten.interview(sim, out=str(out), confirm=True, **{"budget_tokens": ENOUGH, **said})
+def interview(sim: Path, out: Path, **arguments: Any) -> Run:
+    return unwritten.interview(sim, out=str(out), confirm=True, **{"budget_tokens": ENOUGH, **arguments})
 
 
 def interview_again(sim: Path, run: Run) -> Run:
@@ -58,15 +58,15 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Longitudinal over a completed simulation, every probe, a placebo and a replicate."""
     folder = tmp_path_factory.mktemp("probed")
     sim = mirofish_folder(folder / "sim_1", 30)
-    said = {"methods": ["longitudinal"], "probes": ["all"], "placebo": True, "replicates": 2, "probe_sample": 24}
-    return interview(sim, folder / "out", **said)
+    arguments = {"methods": ["longitudinal"], "probes": ["all"], "placebo": True, "replicates": 2, "probe_sample": 24}
+    return interview(sim, folder / "out", **arguments)
 
 
 def table(run: Run, arm: str, phase: str = "T1", methodology: str = "longitudinal", round: int = 0) -> Answers:
     frame = run.responses
-    own = frame[frame["arm"].eq(arm) & frame["phase"].eq(phase) & frame["methodology"].eq(methodology)]
-    own = own[own["round"].eq(round)].rename(columns={"item_id": "item"})
-    return read_answers(own[own["scale_min"].notna()])
+    main_rows = frame[frame["arm"].eq(arm) & frame["phase"].eq(phase) & frame["methodology"].eq(methodology)]
+    main_rows = main_rows[main_rows["round"].eq(round)].rename(columns={"item_id": "item"})
+    return read_answers(main_rows[main_rows["scale_min"].notna()])
 
 
 def test_rows_are_those_of_the_sample_and_all_of_them_are_answered(probed: Run) -> None:
@@ -125,10 +125,10 @@ def test_a_swapped_persona_answers_as_its_owner_does(probed: Run) -> None:
     """Everybody in the swapped arm answers T1 word for word as somebody of another type does in the main arm."""
     frame = probed.responses[probed.responses["phase"].eq("T1") & probed.responses["scale_min"].notna()]
     frame = frame[frame["arm"].isin(["main", "persona_swapped"])]
-    said = frame.pivot(index=["arm", "participant"], columns="item_id", values="value")
-    main = said.loc["main"]
+    wide = frame.pivot(index=["arm", "participant"], columns="item_id", values="value")
+    main = wide.loc["main"]
     types = frame.drop_duplicates("participant").set_index("participant")["stakeholder_type"]
-    for who, answers in said.loc["persona_swapped"].iterrows():
+    for who, answers in wide.loc["persona_swapped"].iterrows():
         owners = main.index[(main == answers).all(axis=1)]
         assert set(types[owners]) - {types[who]}
 
@@ -142,10 +142,10 @@ def test_nobody_s_answers_are_all_alike(probed: Run) -> None:
 def test_only_the_simulation_s_memory_moves_anybody(probed: Run) -> None:
     before, after = table(probed, "main", "T0"), table(probed, "main")
     placebo = table(probed, "placebo")
-    found = probes.placebo_exposure(before, after, before, placebo)
-    assert found.value is not None
-    assert found.value > 0
-    assert found.detail["low"] > 0  # type: ignore[operator]
+    diagnostic = probes.placebo_exposure(before, after, before, placebo)
+    assert diagnostic.value is not None
+    assert diagnostic.value > 0
+    assert diagnostic.detail["low"] > 0  # type: ignore[operator]
     memory = probed.responses[probed.responses["phase"].eq("T1")].groupby("arm")["memory_available"].all()
     assert memory["main"]
     assert not memory["placebo"]
@@ -159,8 +159,8 @@ def test_only_the_simulation_s_memory_moves_anybody(probed: Run) -> None:
 
 def test_what_the_simulation_never_touched_does_not_drift(probed: Run) -> None:
     waves = [table(probed, "negative_control", phase) for phase in ("T0", "T1")]
-    found = probes.negative_control(waves[0], waves[1], list(waves[0].items))
-    assert (found.value, found.verdict) == (0, "fine")
+    diagnostic = probes.negative_control(waves[0], waves[1], list(waves[0].items))
+    assert (diagnostic.value, diagnostic.verdict) == (0, "fine")
 
 
 def test_no_main_result_reads_a_probe(probed: Run, tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ def results(run: Run) -> Any:
 @pytest.fixture(scope="module")
 def panel(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("panel")
-    said = {"methods": ["delphi"], "probes": ["false_median"], "probe_sample": 20}
-    return interview(personas(folder, 30), folder / "out", **said)
+    arguments = {"methods": ["delphi"], "probes": ["false_median"], "probe_sample": 20}
+    return interview(personas(folder, 30), folder / "out", **arguments)
 
 
 class TestFalseMedian:
@@ -204,13 +204,13 @@ class TestFalseMedian:
     def test_panelists_that_are_planted_to_follow_medians_follow_these_as_well(self, panel: Run) -> None:
         first, revised = (table(panel, "main", methodology="delphi", round=r) for r in (2, 3))
         misled = table(panel, "false_median", methodology="delphi", round=3)
-        found = probes.false_median(
+        diagnostic = probes.false_median(
             first, revised, misled, true_median=self.medians(panel, "main"),
             bogus_median=self.medians(panel, "false_median"),
         )  # fmt: skip
-        assert found.value is not None
-        assert found.value > 0.1
-        assert found.verdict in ("caution", "bad")
+        assert diagnostic.value is not None
+        assert diagnostic.value > 0.1
+        assert diagnostic.verdict in ("caution", "bad")
 
     @staticmethod
     def medians(run: Run, arm: str) -> dict[str, float]:
@@ -240,10 +240,10 @@ class TestEveryMethodology:
         )
         assert {name for name, *_ in paid} == set(EVERYTHING["methods"])
         for name, calls, tokens in paid:
-            own = [line for line in expected.lines if line.methodology == name]
-            assert round(sum(line.calls.likely for line in own)) == calls, name
-            assert sum(line.tokens.low for line in own) <= tokens <= sum(line.tokens.high for line in own), name
-            assert {line.claim for line in own if line.arm != "main"} == {f"{name}/T1/probes"}
+            lines = [line for line in expected.lines if line.methodology == name]
+            assert round(sum(line.calls.likely for line in lines)) == calls, name
+            assert sum(line.tokens.low for line in lines) <= tokens <= sum(line.tokens.high for line in lines), name
+            assert {line.claim for line in lines if line.arm != "main"} == {f"{name}/T1/probes"}
             answers = run.responses[run.responses["methodology"].eq(name)]
             n = answers.groupby(["arm", "arm_role"])["participant"].nunique()
             assert {role: set(n.xs(role, level="arm_role")) for role in {role for _, role in n.index}} == {
@@ -284,17 +284,19 @@ def test_the_estimate_counts_a_probe_by_its_sample(tmp_path: Path, sample: int, 
         personas(tmp_path, 50), out=str(tmp_path / "out"), methods=["longitudinal"], probes=["retest"],
         probe_sample=sample,
     )  # fmt: skip
-    found = {line.arm: line for line in expected.lines}
-    assert {arm: line.calls.likely for arm, line in found.items()} == {"main": 50, "retest": calls}
-    assert found["retest"].claim == "longitudinal/T1/probes"
-    share = found["retest"].tokens.likely / found["main"].tokens.likely
+    lines = {line.arm: line for line in expected.lines}
+    assert {arm: line.calls.likely for arm, line in lines.items()} == {"main": 50, "retest": calls}
+    assert lines["retest"].claim == "longitudinal/T1/probes"
+    share = lines["retest"].tokens.likely / lines["main"].tokens.likely
     assert share == pytest.approx(calls / 50, rel=0.02)
 
 
 def test_orders_are_kept_over_a_resume_and_told_in_every_row(tmp_path: Path) -> None:
-    said = {"methods": ["longitudinal"], "randomise": "both", "seed": 4}
-    whole = interview(personas(tmp_path, 10), tmp_path / "whole", **said)
-    cut = interview(personas(tmp_path, 10), tmp_path / "cut", **said, budget_tokens=spent(whole.folder) // 2 + 4000)
+    arguments = {"methods": ["longitudinal"], "randomise": "both", "seed": 4}
+    whole = interview(personas(tmp_path, 10), tmp_path / "whole", **arguments)
+    cut = interview(
+        personas(tmp_path, 10), tmp_path / "cut", **arguments, budget_tokens=spent(whole.folder) // 2 + 4000
+    )
     assert cut.status == "paused"
     done = unwritten.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
     columns = ["participant", "item_id", "item_position", "option_order", "value"]
@@ -316,13 +318,13 @@ def test_distributions_are_an_arm_s_own_and_stored_whole(tmp_path: Path) -> None
     arms = [Arm(temperature=0), Arm(id="shares", role="probe", temperature=0, elicitation="distribution")]
     run = interview(personas(tmp_path, 6), tmp_path / "out", methods=["longitudinal"], arms=arms)
     points = {row[3:5]: row[6] for row in stored_answers(run.folder)}
-    found = rows(
+    asked = rows(
         run.folder,
         "SELECT o.participant, a.item, a.value, a.data FROM answers a JOIN occasions o ON o.id=a.occasion"
         " WHERE o.arm='shares' AND a.value IS NOT NULL",
     )
-    assert len(found) == 6 * 14
-    for who, item, value, data in found:
+    assert len(asked) == 6 * 14
+    for who, item, value, data in asked:
         shares = json.loads(data)["distribution"]
         assert sum(shares.values()) == pytest.approx(1)
         # By hand: .7 on the answer keep it the median, whatever the rest does.

@@ -28,8 +28,8 @@ def sources() -> Iterator[Path]:
 
 def libraries() -> list[str]:
     """Modules by their dotted names; the standard library's among them, which is compiled or cheap."""
-    found = {pair for file in sources() for pair in IMPORT.findall(file.read_text("utf-8"))}
-    names = {name for module, taken in found for name in (module, f"{module}.{taken}") if not name.endswith(".")}
+    imported = {pair for file in sources() for pair in IMPORT.findall(file.read_text("utf-8"))}
+    names = {name for module, taken in imported for name in (module, f"{module}.{taken}") if not name.endswith(".")}
     return sorted(name for name in names if name.split(".")[0] not in OURS)
 
 

@@ -47,7 +47,7 @@ def results(
 ) -> Results:  # fmt: skip
     """Of rows that name the columns they need; the others are missing."""
     whole = {
-        name: [{one.name: row.get(one.name) for one in presentation.tables[name].stored} for row in rows]
+        name: [{column.name: row.get(column.name) for column in presentation.tables[name].stored} for row in rows]
         for name, rows in tables.items()
     }
     return Results(methodology, presentation, shaped(presentation, whole, facts), Names(), language)
@@ -78,9 +78,9 @@ def _lines(element: ElementTree.Element, x: float, base: float, page: tuple[floa
     size = float(element.get("font-size", "11px").removesuffix("px"))
     spans = element.findall(f"{NAMESPACE}tspan")
     bold = BOLD if element.get("font-weight") == "bold" else 1.0
-    written = [(float(one.get("dy", 0)), "".join(one.itertext())) for one in spans]
-    said = written or [(0.0, "".join(part for part in (element.text, *(one.tail for one in element)) if part))]
-    for down, text in said:
+    written = [(float(span.get("dy", 0)), "".join(span.itertext())) for span in spans]
+    lines = written or [(0.0, "".join(part for part in (element.text, *(child.tail for child in element)) if part))]
+    for down, text in lines:
         base += down
         wide = width(text, size) * SLACK * bold
         left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[element.get("text-anchor", "start")]
@@ -90,7 +90,7 @@ def _lines(element: ElementTree.Element, x: float, base: float, page: tuple[floa
 
 def illegible(svg: str) -> list[str]:
     """Texts that are off the page or over one another."""
-    every = [one for one in texts(svg) if one.text.strip()]
-    off = [f"{one.text!r} is off the page" for one in every if not one.inside]
+    every = [text for text in texts(svg) if text.text.strip()]
+    off = [f"{text.text!r} is off the page" for text in every if not text.inside]
     over = [f"{a.text!r} is over {b.text!r}" for k, a in enumerate(every) for b in every[k + 1 :] if a.overlaps(b)]
     return off + over

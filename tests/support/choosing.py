@@ -41,8 +41,8 @@ class Choosing(Procedure[ChoosingInstrument, NoSettings]):
 def planted(instrument: ChoosingInstrument, settings: NoSettings) -> Truth:
     def answers(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
         where = 2 * uniform(seed, who.id) - 1
-        said = [Answer("why", "ok", text="So.")]
-        return [answer_at(where, item, confidence=0.5) for item in block.items if item.options] + said
+        reasons = [Answer("why", "ok", text="So.")]
+        return [answer_at(where, item, confidence=0.5) for item in block.items if item.options] + reasons
 
     return answers
 

@@ -156,12 +156,12 @@ async def interpret_response(state: TurnState, runtime: At) -> TurnState:
 
 
 async def evaluate_completion(state: TurnState, runtime: At) -> TurnState:
-    talk, asked, found = state["talk"], state["asked"], state["found"]
-    complete = {"trade", "worry"} <= {*talk.record, found.name}
+    talk, asked, value = state["talk"], state["asked"], state["found"]
+    complete = {"trade", "worry"} <= {*talk.record, value.name}
     turn = Found(
         **asked.model_dump(),
         **state["utterance"].kept,
-        found=found,
+        found=value,
         stop="complete" if complete else "exhausted" if talk.budget <= 1 else "",
         by={"ask": state["asked_by"], "read": state["found_by"]},
     )
@@ -190,8 +190,8 @@ class Inquiry(Conversations[NoInstrument, InquirySettings, Found, Record]):
         return [Asked(turn=talk.number)] if talk.budget > 0 else []
 
     def block(self, talk: Record, asked: Asked, context: InterviewContext) -> Block:
-        said = transcript(talk.turns, context.language)
-        return turn_block(context, talk.unit, asked, "An interview.", heading="So far", said=said)
+        text = transcript(talk.turns, context.language)
+        return turn_block(context, talk.unit, asked, "An interview.", heading="So far", said=text)
 
     async def advance(self, talk: Record, context: InterviewContext) -> Record | Outcome:
         ended = await turn_graph.ainvoke({"talk": talk}, context=InquiryContext(context, self))
@@ -243,9 +243,9 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
             Item(id="position", kind="text", wording="What is your position?"),
             Item(id="confidence", kind="number", wording="How sure are you?", minimum=0, maximum=1),
         ]
-        said = transcript(seen, context.language, lambda turn: context.participant(turn.participant).name)
+        text = transcript(seen, context.language, lambda turn: context.participant(turn.participant).name)
         return turn_block(
-            context, talk.unit, asked, "A discussion.", heading="So far", said=said, session=talk.unit, items=items
+            context, talk.unit, asked, "A discussion.", heading="So far", said=text, session=talk.unit, items=items
         )
 
     async def advance(
@@ -253,13 +253,13 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
     ) -> Conversation[Position] | Outcome:
         """A turn, kept as soon as it is held, or a round."""
         asked = self.due(talk, context)[: 1 if self.settings.order == "sequential" else None]
-        heard = await hear(context, [self.block(talk, one, context) for one in asked])
+        heard = await hear(context, [self.block(talk, due, context) for due in asked])
         if isinstance(heard, str):
             return heard
-        for one, said in zip(asked, heard, strict=True):
-            sure = next((answer.value for answer in said.answers if answer.item == "confidence"), None)
-            stop = "rounds" if one.turn == SPEAKERS * ROUNDS else ""
-            turn = Position(**one.model_dump(), **said.kept, confidence=sure or 0.0, stop=stop)
+        for wanted, response in zip(asked, heard, strict=True):
+            sure = next((answer.value for answer in response.answers if answer.item == "confidence"), None)
+            stop = "rounds" if wanted.turn == SPEAKERS * ROUNDS else ""
+            turn = Position(**wanted.model_dump(), **response.kept, confidence=sure or 0.0, stop=stop)
             talk = talk.after(await keep(context, talk.unit, turn))
         return talk
 

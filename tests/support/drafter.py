@@ -59,13 +59,13 @@ class Drafter:
         """All of the first but two."""
         chosen = []
         for number, text in lines[2:26]:
-            said, digits = text.rpartition(" (")[0], " ".join(re.findall(r"\d+", text.rpartition(" (")[0]))
-            negated = " nicht" if re.search(r"\b(not|no|never)\b", said) else ""
+            claim, digits = text.rpartition(" (")[0], " ".join(re.findall(r"\d+", text.rpartition(" (")[0]))
+            negated = " nicht" if re.search(r"\b(not|no|never)\b", claim) else ""
             german = (
-                f"Das wurde hier{negated} so gesagt und ist wörtlich gemeint {digits} {'sehr ' * (len(said) // 40)}wie "
-                f"es steht."
+                f"Das wurde hier{negated} so gesagt und ist wörtlich gemeint {digits} "
+                f"{'sehr ' * (len(claim) // 40)}wie es steht."
             )
-            self.english[" ".join(german.split())] = said
+            self.english[" ".join(german.split())] = claim
             chosen.append({"number": number, "translation": german})
         return {"statements": [*chosen, {"number": 9999, "translation": "Das hat niemand gesagt."}]}
 
@@ -74,11 +74,11 @@ class Drafter:
         posts = [(number, text) for number, text in lines if "Enquete's own" not in text]
         told = "not usable" in prompt
         for number, text in lines:
-            found = re.search(r"Enquete's own: “(.*)” / „(.*)“$", text)
-            if found is None:
+            match = re.search(r"Enquete's own: “(.*)” / „(.*)“$", text)
+            if match is None:
                 continue
-            english, german = (one.strip() for one in found.groups())
-            theme = next((one for one in self.themes if one in english), "")
+            english, german = (wording.strip() for wording in match.groups())
+            theme = next((candidate for candidate in self.themes if candidate in english), "")
             sources = [*_speaking(theme, posts)[:3], 9999] if theme else []
             if _is(MENDED, english) and not told:
                 english, german = "The bank is honest and it is cheap.", "Die Bank ist ehrlich und sie ist günstig."

@@ -50,6 +50,6 @@ def measured(*words: object, patience_s: float = 60, code: str = COMMAND) -> Mea
         finally:
             ended.cancel()
         output.seek(0)
-        said, _, peak = output.read().decode("utf-8", "replace").rpartition("\npeak")
+        printed, _, peak = output.read().decode("utf-8", "replace").rpartition("\npeak")
     megabytes = int(peak or 0) * 1024 / 1e6
-    return Measured(os.waitstatus_to_exitcode(status), said, used.ru_utime + used.ru_stime, megabytes)
+    return Measured(os.waitstatus_to_exitcode(status), printed, used.ru_utime + used.ru_stime, megabytes)

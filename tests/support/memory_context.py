@@ -61,8 +61,8 @@ class MemoryContext:
     async def ask(self, block: Block) -> Reply:
         if block.key not in self.answers_by_key:
             self.blocks.append(block)
-            found = self._says(self._who, block)
-            self.answers_by_key[block.key] = {found.item: found}
+            answer = self._says(self._who, block)
+            self.answers_by_key[block.key] = {answer.item: answer}
         return Reply("done", tuple(self.answers_by_key[block.key].values()))
 
     async def work(self, task: InterviewerTask[Any]) -> Any:
@@ -85,6 +85,6 @@ class MemoryContext:
     async def answers(
         self, *, arm: str, phase: str | None = None, round: int | None = None
     ) -> AsyncIterator[tuple[BlockKey, Answer]]:
-        for key, found in self.answers_by_key.items():
-            for one in found.values():
-                yield key, one
+        for key, answers in self.answers_by_key.items():
+            for answer in answers.values():
+                yield key, answer

@@ -40,16 +40,16 @@ def panel(
                 key = {name: ratings[-1][name] for name in ("theme", "dimension", "round", "item")}
                 counts = [(value, int((values == value).sum())) for value in range(1, 6)]
                 distribution += [{**key, "value": value, "n": k, "share": k / agents} for value, k in counts]
-    last = [one for one in ratings if one["round"] == rounds[-1]]
+    last = [rating for rating in ratings if rating["round"] == rounds[-1]]
     facts = {
         "last_round": rounds[-1], "main_dimension": dimensions[0], "dimensions": list(dimensions), "scale_min": 1,
         "scale_max": 5, "n_themes": themes, "n_judged": len(last),
-        "n_consensus": sum(one["label"] == "consensus" for one in last), "n": agents, "n_total": agents,
+        "n_consensus": sum(rating["label"] == "consensus" for rating in last), "n": agents, "n_total": agents,
     }  # fmt: skip
     tables = {
         "themes": [{"theme": theme, "label": name} for theme, name in zip(ids, names, strict=True)], "ratings": ratings,
-        "distribution": distribution, "dissent": [{**one, "kind": "camps"} for one in last],
-        "ranking": _ranked([one for one in last if one["dimension"] == dimensions[0]], rng),
+        "distribution": distribution, "dissent": [{**rating, "kind": "camps"} for rating in last],
+        "ranking": _ranked([rating for rating in last if rating["dimension"] == dimensions[0]], rng),
     }  # fmt: skip
     return results(PRESENTATION, tables, facts, language)
 
@@ -74,10 +74,10 @@ def _rated(theme: str, dimension: str, round_: int, values: Any, agents: int) ->
 
 def _ranked(rated: list[dict[str, Any]], rng: np.random.Generator) -> list[dict[str, Any]]:
     """By the quartile distance; ties have their mean rank."""
-    ranks = pd.Series([one["iqr"] for one in rated]).rank()
+    ranks = pd.Series([rating["iqr"] for rating in rated]).rank()
     ends = rng.uniform(0, len(rated) / 5, (len(rated), 2))
     low, high = (ranks - ends[:, 0]).clip(1), (ranks + ends[:, 1]).clip(upper=len(rated))
     return [
-        {"by": "consensus", "dimension": one["dimension"], "theme": one["theme"], "rank": rank, "low": a, "high": b}
-        for one, rank, a, b in zip(rated, ranks, low, high, strict=True)
+        {"by": "consensus", "dimension": row["dimension"], "theme": row["theme"], "rank": rank, "low": a, "high": b}
+        for row, rank, a, b in zip(rated, ranks, low, high, strict=True)
     ]

@@ -72,8 +72,8 @@ class Panel:
 def groups() -> tuple[tuple[Panel, Panel], ...]:
     """The 13 groups of people, before and after: 26 panels of 9 to 63 people and 16 to 49 items."""
     rows = pd.read_csv(FILE, dtype={"answers": str}).sort_values(["survey", "case", "stage", "person"])
-    return tuple(tuple(_panel(str(case), wave) for _, wave in own.groupby("stage"))  # type: ignore[misc]
-                 for (_, case), own in rows.groupby(["survey", "case"]))  # fmt: skip
+    return tuple(tuple(_panel(str(case), wave) for _, wave in of_case.groupby("stage"))  # type: ignore[misc]
+                 for (_, case), of_case in rows.groupby(["survey", "case"]))  # fmt: skip
 
 
 def _panel(name: str, rows: pd.DataFrame) -> Panel:
@@ -204,18 +204,18 @@ def checked_twice(before: Panel, after: Panel) -> Sequence[Diagnostic]:
 
 
 def standings(of: Iterable[Sequence[Diagnostic]]) -> Counter[Standing]:
-    return Counter(overall(one).verdict for one in of)
+    return Counter(overall(checks).verdict for checks in of)
 
 
 @cache
 def people(n: int, seed: int = 0) -> Counter[Standing]:
     """Panels of so many people, one from each that is as large."""
     rng = np.random.default_rng(seed)
-    return standings(_checks(one, rng.permutation(one.x)[:n]) for one in panels() if len(one.x) >= n)
+    return standings(_checks(panel, rng.permutation(panel.x)[:n]) for panel in panels() if len(panel.x) >= n)
 
 
 @cache
 def faulty(make: Faulty, n: int, seed: int = 0) -> Counter[Standing]:
     """One panel of so many agents in the shape of each of people's ratings."""
     rng = np.random.default_rng(seed)
-    return standings(_checks(one, make(one, n, rng)) for one in panels(ratings=True))
+    return standings(_checks(panel, make(panel, n, rng)) for panel in panels(ratings=True))

@@ -54,8 +54,8 @@ class Server:
 
 
 def _binaries() -> Path | None:
-    if (found := shutil.which("initdb")) is not None:
-        return Path(found).resolve().parent
+    if (path := shutil.which("initdb")) is not None:
+        return Path(path).resolve().parent
     return next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)), Path("x")).parent or None
 
 

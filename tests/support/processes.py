@@ -141,8 +141,8 @@ class Forked:
         """(exit code, what stdout said, what stderr said); the pipes are closed then."""
         self.stdin.close()
         with ThreadPoolExecutor(2) as pool, self.stdout, self.stderr:
-            said = [pool.submit(stream.read) for stream in (self.stdout, self.stderr)]
-            return self.wait(seconds), said[0].result(), said[1].result()
+            outputs = [pool.submit(stream.read) for stream in (self.stdout, self.stderr)]
+            return self.wait(seconds), outputs[0].result(), outputs[1].result()
 
 
 class Streams:
@@ -156,8 +156,8 @@ class Streams:
 
 
 def _become_standard(*passed: Any) -> None:
-    for number, (name, one) in enumerate(zip(("stdin", "stdout", "stderr"), passed, strict=True)):
-        os.dup2(one.detach(), number)
+    for number, (name, stream) in enumerate(zip(("stdin", "stdout", "stderr"), passed, strict=True)):
+        os.dup2(stream.detach(), number)
         setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
 
 
@@ -202,9 +202,9 @@ def _carry_out(command: list[str], environment: dict[str, str], told: Connection
     from enquete.interfaces.cli import app
 
     os.environ.update(environment)
-    with redirect_stdout(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()) as output:
         code = app.run(command)
-    told.send(json.loads(said.getvalue()))
+    told.send(json.loads(output.getvalue()))
     sys.exit(code)
 
 

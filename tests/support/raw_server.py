@@ -78,8 +78,8 @@ def _length(head: bytes) -> int:
 def reply(body: bytes, status: str = "200 OK", *headers: str) -> list[bytes]:
     """A whole response. It says that the connection ends, or a client would now and then send once more into one that
     has."""
-    own = ["Content-Type: application/json", f"Content-Length: {len(body)}", "Connection: close"]
-    lines = [f"HTTP/1.1 {status}", *own, *headers, "", ""]
+    head = ["Content-Type: application/json", f"Content-Length: {len(body)}", "Connection: close"]
+    lines = [f"HTTP/1.1 {status}", *head, *headers, "", ""]
     return ["\r\n".join(lines).encode(), body]
 
 
@@ -87,9 +87,9 @@ def completion(text: str, **more: Any) -> bytes:
     """A chat completion as a body."""
     message = {"role": "assistant", "content": text}
     usage = {"prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 55}
-    found = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "usage": usage,
+    body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "usage": usage,
              "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}  # fmt: skip
-    return json.dumps({**found, **more}).encode()
+    return json.dumps({**body, **more}).encode()
 
 
 def endless(megabytes: int, *, chunked: bool = False) -> Iterable[bytes]:

@@ -49,8 +49,8 @@ def schema_in_prompt(text: str) -> Mapping[str, JSON] | None:
 def sentence(draw: int) -> str:
     """A short sentence; two draws give the same one only if they agree in all their low 40 bits."""
     parts = [words.split("|")[(draw >> shift) % 16] for words, shift in ((_WHO, 0), (_DID, 4), (_WHEN, 8))]
-    said = f"{parts[0]} {parts[1]} {parts[2]}"
-    return f"{said[0].upper()}{said[1:]}, file {(draw >> 12) % 2**28:07x}."
+    text = f"{parts[0]} {parts[1]} {parts[2]}"
+    return f"{text[0].upper()}{text[1:]}, file {(draw >> 12) % 2**28:07x}."
 
 
 class _Filler:

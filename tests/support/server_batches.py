@@ -263,5 +263,5 @@ def _line(name: str, response: dict[str, Any] | None, error: dict[str, Any] | No
 
 
 def _error(status: int, message: str, param: str) -> web.Response:
-    said = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
-    return web.json_response({"error": said}, status=status)
+    error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
+    return web.json_response({"error": error}, status=status)

@@ -12,8 +12,8 @@ from filelock import FileLock
 
 def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
     """What `make` gave for an empty folder: in this worker or, before, in another one, which is waited for."""
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     where = shared / f"{name}.path"
     with FileLock(shared / f"{name}.lock"):
         if not where.exists():

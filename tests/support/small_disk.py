@@ -89,5 +89,5 @@ def refused(folder: Path, size: int) -> str:
 
 if __name__ == "__main__":
     where, calls, reserve_size = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    found = asyncio.run(fill(where, calls, reserve_size))
-    print(json.dumps(found | {"refused": refused(where, reserve_size)}))
+    result = asyncio.run(fill(where, calls, reserve_size))
+    print(json.dumps(result | {"refused": refused(where, reserve_size)}))

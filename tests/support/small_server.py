@@ -36,8 +36,8 @@ class SmallServer(ModelServer):
         if request.path == "/props" and self.says:
             settings = {"default_generation_settings": {"n_ctx": self.context}, "total_slots": self.slots}
             return web.json_response(settings)
-        found: web.StreamResponse = await handler(request)
-        return found
+        response: web.StreamResponse = await handler(request)
+        return response
 
     async def _reply(self, request: web.Request, body: dict[str, Any], raw: bytes) -> web.StreamResponse:
         reply = await super()._reply(request, body, raw)

@@ -37,8 +37,8 @@ def personas(folder: Path, agents: int) -> Path:
 def rows(folder: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
     """A query over the run's ledger, wherever that is."""
     with closing(connect(folder / LEDGER, read_only=True)) as connection:
-        found: list[tuple[Any, ...]] = connection.execute(sql, values).fetchall()
-    return found
+        fetched: list[tuple[Any, ...]] = connection.execute(sql, values).fetchall()
+    return fetched
 
 
 @contextmanager

@@ -17,8 +17,8 @@ def rows(analysis: Analysis, table: str, **where: object) -> list[dict[str, Any]
 
 def row(analysis: Analysis, table: str, **where: object) -> dict[str, Any]:
     """The one row that has these values."""
-    (found,) = rows(analysis, table, **where)
-    return found
+    (only,) = rows(analysis, table, **where)
+    return only
 
 
 def results(
@@ -32,4 +32,4 @@ def results(
 def findings(presentation: Presentation, analysis: Analysis, language: str = "en") -> dict[str, KeyFinding]:
     """The first of each declared finding, by name."""
     told = list(stated_of(results(presentation, analysis, language)))
-    return {one.id.partition(".")[0]: one for one in reversed(told)}
+    return {finding.id.partition(".")[0]: finding for finding in reversed(told)}

@@ -48,7 +48,7 @@ def ask_until_refused(client: openai.OpenAI) -> None:
         client.models.list()
 
 
-def found(client: openai.OpenAI, file: str | None) -> dict[str, Any]:
+def lines_of(client: openai.OpenAI, file: str | None) -> dict[str, Any]:
     """By custom_id, what the lines of one of a batch's files hold."""
     text = client.files.content(file).text if file else ""
     return {line["custom_id"]: line["response"] or line["error"] for line in map(json.loads, text.splitlines())}
@@ -59,7 +59,7 @@ def test_a_batch_answers_what_the_same_requests_get_one_by_one(server: ModelServ
     assert (batch.status, server.count()) == ("validating", 0)
     done = client.batches.retrieve(batch.id)
     assert (done.status, done.metadata, done.error_file_id) == ("completed", RUN, None)
-    came = found(client, done.output_file_id)
+    came = lines_of(client, done.output_file_id)
     assert list(came) == ["ada", "bob"]
     assert server.repeated() == {}
     for name, response in came.items():
@@ -76,7 +76,7 @@ def test_polls_move_it_on_and_nothing_else(server: ModelServer, client: openai.O
     assert client.batches.retrieve(batch.id).status == "validating"
     server.batches.held = False
     seen = [client.batches.retrieve(batch.id) for _ in range(3)]
-    assert [(one.status, one.request_counts and one.request_counts.completed) for one in seen] == [
+    assert [(job.status, job.request_counts and job.request_counts.completed) for job in seen] == [
         ("in_progress", 2),
         ("in_progress", 4),
         ("completed", 5),
@@ -89,8 +89,8 @@ def test_what_expires_was_not_bought(server: ModelServer, client: openai.OpenAI)
     server.batches.expires_after = 2
     late = client.batches.retrieve(order(client, lines(*"abc")).id)
     assert late.status == "expired"
-    assert list(found(client, late.output_file_id)) == ["a", "b"]
-    assert found(client, late.error_file_id)["c"]["code"] == "batch_expired"
+    assert list(lines_of(client, late.output_file_id)) == ["a", "b"]
+    assert lines_of(client, late.error_file_id)["c"]["code"] == "batch_expired"
     assert server.count() == 2
     assert client.batches.retrieve(order(client, lines("c")).id).status == "completed"  # only that one expires
 
@@ -99,16 +99,16 @@ def test_a_failed_line_is_answered_when_it_is_asked_again(server: ModelServer, c
     server.batches.fails = lambda name, time: name == "b" and time == 0
     first = client.batches.retrieve(order(client, lines("a", "b")).id)
     assert first.status == "completed"
-    assert found(client, first.error_file_id)["b"]["status_code"] == 500
+    assert lines_of(client, first.error_file_id)["b"]["status_code"] == 500
     again = client.batches.retrieve(order(client, lines("b")).id)
-    assert list(found(client, again.output_file_id)) == ["b"]
+    assert list(lines_of(client, again.output_file_id)) == ["b"]
     assert (server.count(), server.repeated()) == (2, {})
 
 
 def test_a_line_refused_for_its_form_says_why(server: ModelServer, client: openai.OpenAI) -> None:
     server.faults = {"http_400": 1.0}
     done = client.batches.retrieve(order(client, lines("a")).id)
-    refused = found(client, done.error_file_id)["a"]
+    refused = lines_of(client, done.error_file_id)["a"]
     assert (refused["status_code"], refused["body"]["error"]["message"]) == (400, "Bad request")
 
 
@@ -120,7 +120,7 @@ def test_a_batch_whose_creation_was_never_acknowledged_is_listed_by_its_run(
     server.batches.loses_reply = True
     with pytest.raises(openai.APIConnectionError):
         order(client, lines("b"))
-    listed = [(one.id, one.metadata) for one in client.batches.list(limit=1)]
+    listed = [(batch.id, batch.metadata) for batch in client.batches.list(limit=1)]
     assert listed == [("batch_2", RUN), (first.id, RUN)]
 
 
@@ -142,8 +142,8 @@ def test_cancelled_on_request(server: ModelServer, client: openai.OpenAI) -> Non
     assert client.batches.cancel(batch.id).status == "cancelling"
     ended = client.batches.retrieve(batch.id)
     assert ended.status == "cancelled"
-    assert list(found(client, ended.output_file_id)) == ["a"]
-    assert found(client, ended.error_file_id)["b"]["code"] == "batch_cancelled"
+    assert list(lines_of(client, ended.output_file_id)) == ["a"]
+    assert lines_of(client, ended.error_file_id)["b"]["code"] == "batch_cancelled"
     with pytest.raises(openai.ConflictError, match="cancelled"):
         client.batches.cancel(batch.id)
 

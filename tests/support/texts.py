@@ -11,13 +11,13 @@ from enquete.reports.views import render
 from enquete.state.asking import Language
 
 
-def texts(own: Evaluation, found: Mapping[str, Any], language: Language = "en") -> tuple[str, str]:
+def texts(evaluation: Evaluation, data: Mapping[str, Any], language: Language = "en") -> tuple[str, str]:
     """Section and appendix, as the report prints them. Tables are as wide as their heads, and nothing is left
     unfilled."""
-    assert isinstance(own.section, str)
-    assert isinstance(own.appendix, str)
-    facts = {"found": found, "title": "", **own.shown(found, language)}
-    section, appendix = (render(each, language, **facts) for each in (own.section, own.appendix))
+    assert isinstance(evaluation.section, str)
+    assert isinstance(evaluation.appendix, str)
+    facts = {"found": data, "title": "", **evaluation.shown(data, language)}
+    section, appendix = (render(each, language, **facts) for each in (evaluation.section, evaluation.appendix))
     for text in (section, appendix):
         assert not re.search(r"\b(nan|None|Undefined)\b|\{\w*\}", text)
         require_even_tables(text)

@@ -39,8 +39,8 @@ async def canonical(run_session: RunSession, planned: list[tuple[str, str]], *, 
     record, stages = run_session.record, run_session.ledger.stages()
     if not partial and not record.replay_of:
         done = [stage for stage in planned if stage in stages and stages[stage].outcome == "done"]
-        own = [(name, phase) for name, phase in done if phase != "T0" or record.baseline != "reconstructed"]
-        moved = {f"{phase}/{name}": record.run_id for name, phase in own}
+        waves = [(name, phase) for name, phase in done if phase != "T0" or record.baseline != "reconstructed"]
+        moved = {f"{phase}/{name}": record.run_id for name, phase in waves}
         move_latest(run_session.folder.parent.parent, {**moved, "synthesis": record.run_id})
     return closed
 

@@ -94,16 +94,16 @@ class ZepServer:
             return self.reply(request, 429, "Rate limit exceeded for FREE plan")
         if fault:
             return self.reply(request, int(fault), {"message": f"as told: {fault}"})
-        status, said = self.answer(method, path, body, parse_qs(parsed.query))
+        status, answer = self.answer(method, path, body, parse_qs(parsed.query))
         if self.lost and method == "POST" and status < 300 and (path == ["graph"] or path[-1] == "memory"):
             self.lost = False
             self._closing.wait(30)
             return request.connection.close()
-        return self.reply(request, status, said)
+        return self.reply(request, status, answer)
 
-    def reply(self, request: BaseHTTPRequestHandler, status: int, said: Any) -> None:
-        plain = isinstance(said, str)
-        data = (said if plain else json.dumps(said)).encode()
+    def reply(self, request: BaseHTTPRequestHandler, status: int, answer: Any) -> None:
+        plain = isinstance(answer, str)
+        data = (answer if plain else json.dumps(answer)).encode()
         request.send_response(status)
         request.send_header("content-type", "text/plain" if plain else "application/json")
         request.send_header("content-length", str(len(data)))
@@ -137,7 +137,7 @@ class ZepServer:
             case ("POST", "graph", ("node" | "edge") as kind, "graph", graph):
                 return self.listed(kind, graph, body)
             case ("GET", "graph", "episodes", "graph", graph):
-                kept = [one for one in self.episodes if one["graph_id"] == graph]
+                kept = [episode for episode in self.episodes if episode["graph_id"] == graph]
                 return 200, {"episodes": kept[-int(query.get("lastn", ["10"])[0]) :]}
             case ("POST", "users"):
                 fresh = body["user_id"] not in self.users
@@ -165,7 +165,7 @@ class ZepServer:
         every = self.lists[kind]
         if every is None:
             return 200, None
-        start = next((i + 1 for i, one in enumerate(every) if one["uuid"] == body.get("uuid_cursor")), 0)
+        start = next((i + 1 for i, episode in enumerate(every) if episode["uuid"] == body.get("uuid_cursor")), 0)
         return 200, every[start : start + body["limit"]]
 
     def memory(self, method: str, session: str, body: dict[str, Any], last: int) -> Said:

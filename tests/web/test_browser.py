@@ -14,7 +14,7 @@ from tests.http.conftest import serving, simulation
 from tests.support.model_server import ModelServer
 
 CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
 )
 # Looked for and not imported, which takes half a second: every worker of a session collects every file.
 pytestmark = [
@@ -112,7 +112,7 @@ def test_a_point_is_followed_to_the_raw_answer_at_any_width_and_heard(studied: P
     """From a bar of a figure to the answers it counts, to a request; search, comparison, download; every page fits and
     axe has nothing serious to say."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page, said = window.page, window.said
+    page, messages = window.page, window.said
     with serving(studied) as client:
         page.goto(f"{client.base_url}/runs/sim_r/{_first_run(studied)}/")
         page.get_by_role("link", name="Longitudinal", exact=True).first.click()
@@ -136,9 +136,11 @@ def test_a_point_is_followed_to_the_raw_answer_at_any_width_and_heard(studied: P
             assert window.fits(), tab
             page.set_viewport_size(NARROW)
             assert window.fits(), tab
-            found = axe.run(page).response["violations"]
-            assert [(tab, one["id"]) for one in found if one["impact"] in ("serious", "critical")] == []
-    assert said == []
+            violations = axe.run(page).response["violations"]
+            assert [
+                (tab, violation["id"]) for violation in violations if violation["impact"] in ("serious", "critical")
+            ] == []
+    assert messages == []
 
 
 def test_a_person_is_interviewed_and_prefers(tmp_path: Path, window: Window) -> None:
@@ -146,8 +148,8 @@ def test_a_person_is_interviewed_and_prefers(tmp_path: Path, window: Window) -> 
     (tmp_path / "simulations").mkdir()
     page = window.page
 
-    def fill(**said: str) -> None:
-        for name, value in said.items():
+    def fill(**answers: str) -> None:
+        for name, value in answers.items():
             page.locator(f"{form} [name={name}]").fill(value)
         page.locator(f"{form} [name=synthetic]").check()
 
@@ -203,4 +205,4 @@ def test_a_person_is_interviewed_and_prefers(tmp_path: Path, window: Window) -> 
 
 
 def _first_run(root: Path) -> str:
-    return min(one.name for one in (root / "simulations" / "sim_r" / "interviews" / "runs").iterdir())
+    return min(path.name for path in (root / "simulations" / "sim_r" / "interviews" / "runs").iterdir())

@@ -40,8 +40,8 @@ def site(studied: Path) -> Iterator[Site]:
         yield Site(
             client,
             *(
-                enquete.load_run("sim_r", one.run_id, root=str(studied))
-                for one in enquete.list_runs("sim_r", root=str(studied))
+                enquete.load_run("sim_r", record.run_id, root=str(studied))
+                for record in enquete.list_runs("sim_r", root=str(studied))
             ),
         )
 
@@ -62,8 +62,8 @@ def test_every_page_answers_and_its_links_lead_somewhere(site: Site) -> None:
         kinds: dict[str, list[str]] = {}
         for link in links(site.client.get(tab).text):
             kinds.setdefault(link.split("?")[0].rpartition("/")[0] + str("?" in link), []).append(link)
-        for found in kinds.values():
-            for link in {found[0], found[-1]}:
+        for alike in kinds.values():
+            for link in {alike[0], alike[-1]}:
                 assert site.client.get(link).status_code == 200, (tab, link)
 
 
@@ -106,7 +106,7 @@ def test_an_answer_shows_its_request_and_a_turn_the_question_that_this_agent_was
     response, messages, system, tokens, model = call
     shown = re.sub(r"</?mark>", "", page)
     assert json.dumps(json.loads(response), indent=1, ensure_ascii=False) in shown
-    assert all(one["content"] in shown for one in json.loads(messages))
+    assert all(message["content"] in shown for message in json.loads(messages))
     assert system.replace("\u202e", "\\u202e").replace("\x1b", "\\u001b") in shown
     assert f"{tokens:,} read" in shown
     assert model in shown
@@ -127,10 +127,10 @@ def test_an_agent_has_its_persona_its_conversation_with_codes_and_its_graph(site
     assert "&lt;img src=x onerror=alert(1)&gt; \\u202e\\u001b[31m" in page
     assert "<img" not in page
     file = site.run.folder.parent.parent / "T1" / "laddering" / site.run.run_id / "transcript.jsonl"
-    own = [turn for line in file.read_text("utf-8").splitlines() if (turn := json.loads(line))["participant"] == who]
-    said = html.unescape(page)
-    assert all(turn["question"] in said and turn["answer"] in said for turn in own)
-    assert len(re.findall(r'<li class="own">', page)) == len(own)
+    turns = [turn for line in file.read_text("utf-8").splitlines() if (turn := json.loads(line))["participant"] == who]
+    text = html.unescape(page)
+    assert all(turn["question"] in text and turn["answer"] in text for turn in turns)
+    assert len(re.findall(r'<li class="own">', page)) == len(turns)
     assert '<span class="code">' in page
     assert re.search(r'<figure id="f-laddering-own_graph".*?<a href="[^"]+turn=\d+"', page, re.DOTALL)
 
@@ -138,12 +138,12 @@ def test_an_agent_has_its_persona_its_conversation_with_codes_and_its_graph(site
 def test_two_runs_differ_in_as_many_answers_as_in_python_and_one_without_a_report_says_so(
     site: Site, tmp_path: Path
 ) -> None:
-    found = enquete.compare(site.run, site.other)
+    comparison = enquete.compare(site.run, site.other)
     page = site.page(f"compare?with={site.other.run_id}")
-    said = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", page))
-    assert said["Answers in both"] == str(found.rows)
-    assert said["Answers that differ"] == str(len(found.values))
-    assert said["In this run alone"] == str(found.only_first)
+    counts = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", page))
+    assert counts["Answers in both"] == str(comparison.rows)
+    assert counts["Answers that differ"] == str(len(comparison.values))
+    assert counts["In this run alone"] == str(comparison.only_first)
     report = site.other.path / "report.md"
     aside = report.rename(tmp_path / "report.md")
     try:
@@ -184,4 +184,4 @@ def test_tables_and_figures_can_be_heard(site: Site) -> None:
         assert all(after <= before + 1 for before, after in pairwise(levels)), (path, levels)
     drawn = re.findall(r"<svg .*?</svg>", site.page("m/longitudinal"), re.DOTALL)
     assert drawn
-    assert all('role="group"' in one and "<title>" in one and "<desc>" in one for one in drawn)
+    assert all('role="group"' in svg and "<title>" in svg and "<desc>" in svg for svg in drawn)

@@ -24,7 +24,7 @@ def table(*texts: str) -> AnswerTable:
 
 
 def test_words_are_found_marked_and_ids_read_back() -> None:
-    found = table("The Cod is back", "no fish", "", "cod\0and Cod", "Straße")
+    hits = table("The Cod is back", "no fish", "", "cod\0and Cod", "Straße")
     for words, places in (
         ("cod", [0, 3]),
         ('"cod is"', [0]),
@@ -33,7 +33,7 @@ def test_words_are_found_marked_and_ids_read_back() -> None:
         ("STRASSE", [4]),
         ("fish", [1]),
     ):
-        assert found.places(Where(words=words)).tolist() == places, words
+        assert hits.places(Where(words=words)).tolist() == places, words
     assert phrases('Cod "two words"') == ["cod", "two words"]
     assert marked("A cod, Cod", ["cod"]) == [("A ", False), ("cod", True), (", ", False), ("Cod", True)]
     text = "run_1/main/m/T1//2/0/agent:x/theme:1/importance"
@@ -48,7 +48,7 @@ def test_an_address_chooses_and_a_mark_stands_for_more_people_than_it_holds() ->
     )
     assert where.chosen == {"methodology": ("m",), "item_id": ("a", "b,c")}
     assert where.query(page=2) == "methodology=m&item_id=a&item_id=b%2Cc&q=x&page=2"
-    assert (where.one("methodology"), where.one("item_id")) == ("m", "")
+    assert (where.only("methodology"), where.only("item_id")) == ("m", "")
     where = Where.of([("mark", "12"), ("status", "any")], {"12": "m?participant=p1%2Cp2"})
     assert table("a", "b", "c").places(Where(behind={"participant": ("p1", "p2")})).tolist() == [1, 2]
     assert where.behind == {"methodology": ("m",), "participant": ("p1", "p2")}
@@ -63,11 +63,13 @@ def test_a_cell_is_read_as_it_was_written(cell: str, text: str) -> None:
 
 def test_a_report_is_parted_by_its_chapters() -> None:
     assert named(REPORT, "A | B") == "- said so"
-    assert [one.heading for one in others(REPORT, ["C"])] == ["A \\| B"]
+    assert [section.heading for section in others(REPORT, ["C"])] == ["A \\| B"]
     assert untitled(REPORT).startswith("\nfirst")
     behind = {"said so": "", "more": "/x"}
-    found = with_links("- said so\n- more", [{"text": text} for text in behind], lambda one: behind[one["text"]], "see")
-    assert found == "- said so\n- more [see](/x)"
+    linked = with_links(
+        "- said so\n- more", [{"text": text} for text in behind], lambda item: behind[item["text"]], "see"
+    )
+    assert linked == "- said so\n- more [see](/x)"
 
 
 def test_what_is_kept_is_made_again_when_its_file_changes(tmp_path: Path) -> None:

@@ -39,12 +39,12 @@ def client(folder: Path) -> Iterator[TestClient]:
 def test_a_form_offers_every_methodology_that_ships_an_instrument_and_means_what_was_said_in_it(
     client: TestClient,
 ) -> None:
-    said = request_of(
+    request = request_of(
         [("methods", "laddering"), ("methods", "delphi"), ("types", "ngo"), ("sample", "5"), ("stratify", "true"),
          ("budget_tokens", "2 000 000"), ("where", " "), ("replicate_models", "a, b,"), ("instrument.delphi", "mine"),
          ("set.laddering.turns", "3"), ("set.diversity.x", "1"), ("root", "/etc"), ("set.none.x", "1")]
     )  # fmt: skip
-    assert said == {
+    assert request == {
         "methods": ["laddering", "delphi"], "types": ["ngo"], "sample": 5, "stratify": True, "budget_tokens": 2_000_000,
         "replicate_models": ["a", "b"], "instruments": {"delphi": "mine"}, "settings": {"laddering": {"turns": 3}},
     }  # fmt: skip
@@ -57,7 +57,7 @@ def test_a_form_offers_every_methodology_that_ships_an_instrument_and_means_what
     page = client.get("/simulations/sim_a/").text
     assert set(re.findall(r'name="methods" value="([^"]+)"', page)) <= set(methodologies())
     checked = re.findall(r'name="methods" value="([^"]+)" checked', page)
-    assert checked == [name for name, one in methodologies().items() if one.default]
+    assert checked == [name for name, methodology in methodologies().items() if methodology.default]
 
 
 @pytest.mark.parametrize(("field", "message"), [("sample=-1", "sample"), ("where=" + "x", "x"), ("seed=9e9", "seed")])
@@ -86,8 +86,8 @@ def test_questions_are_drafted_read_and_taken_into_the_form(folder: Path, client
         True,
         True,
     )  # what was typed stays
-    own = {"topic": "Die Station = the ward", "themes": "Dienstplan = the roster, Pausen = breaks"}
-    assert client.post(f"{place}draft", data=own).headers["location"] == f"{place}drafts"
+    form = {"topic": "Die Station = the ward", "themes": "Dienstplan = the roster, Pausen = breaks"}
+    assert client.post(f"{place}draft", data=form).headers["location"] == f"{place}drafts"
     page = client.get(f"{place}drafts").text
     assert "the roster" in page
     assert "the ward" in page
@@ -151,16 +151,16 @@ def test_a_person_takes_a_seat_and_answers_in_the_page(client: TestClient, folde
             assert administration not in seat
         there = html.unescape(re.findall(r'<form method="post" action="([^"]+)"', seat)[-1])
         assert client.post(f"{run}seat?who=nobody").status_code == 404
-        said = dict.fromkeys(re.findall(r'<textarea[^>]* name="([^"]+)"', seat), "Yes, it should.")
-        said |= dict.fromkeys(re.findall(r'name="([^"]+)" type="number"', seat), "0.5")
-        said |= dict(reversed(re.findall(r'type="radio" name="([^"]+)" value="([^"]+)"', seat)))
+        fields = dict.fromkeys(re.findall(r'<textarea[^>]* name="([^"]+)"', seat), "Yes, it should.")
+        fields |= dict.fromkeys(re.findall(r'name="([^"]+)" type="number"', seat), "0.5")
+        fields |= dict(reversed(re.findall(r'type="radio" name="([^"]+)" value="([^"]+)"', seat)))
         places = re.findall(r'<select name="([^"]+)"', seat)
         if places:
             ranked += 1
-            twice = client.post(there, data={**said, **dict.fromkeys(places, "1")})
+            twice = client.post(there, data={**fields, **dict.fromkeys(places, "1")})
             assert (twice.status_code, "give each option a place of its own" in twice.text) == (400, True)
-            said |= {place: str(number) for number, place in enumerate(reversed(places), 1)}
-        assert client.post(there, data=said).headers["location"] == there
+            fields |= {place: str(number) for number, place in enumerate(reversed(places), 1)}
+        assert client.post(there, data=fields).headers["location"] == there
     assert 'data-status="completed"' in page
     assert ranked == 2  # before and after
     assert "Nothing more is asked of you" in client.get(f"{run}seat").text

@@ -283,29 +283,29 @@ def _crude(node: FieldNode, sentences: Sequence[str], language: Language) -> Any
                 for each, value in node.field.values.items():
                     words = (value.label.in_(language), *value.words.get(language, ()))
                     if each not in listed and _pattern(words).search(normal(sentence)):
-                        listed[each] = said(each, sentence)
+                        listed[each] = quoted(each, sentence)
             return list(listed.values()) if kind == "choices" else next(iter(listed.values()), None)
         case "number":
             figure = _FIGURE.search(first)
             after = normal(first[figure.end() :]) if figure else ""
             factor = next((f for unit, f in node.field.units.items() if after.startswith(normal(unit))), 1.0)
-            return said(float(figure[0].replace(",", ".")) * factor, first) if figure else None
+            return quoted(float(figure[0].replace(",", ".")) * factor, first) if figure else None
         case "boolean":
             answered = _YES_NO.match(first)
-            return said(answered[1] is not None, first) if answered else None
+            return quoted(answered[1] is not None, first) if answered else None
         case "texts":
-            return [said(part, part) for part in _BETWEEN.split(text) if part]
+            return [quoted(part, part) for part in _BETWEEN.split(text) if part]
         case "quantity":
-            return said(_amount(text), first)
+            return quoted(_amount(text), first)
         case "row":
-            return said([part for part in _BETWEEN.split(text) if part], first)
+            return quoted([part for part in _BETWEEN.split(text) if part], first)
         case "rows":
             rows = ((row, _OPENING.sub("", row).rstrip(".!?")) for row in sentences)
-            return [said([cell for cell in _BETWEEN.split(cells) if cell], row) for row, cells in rows]
+            return [quoted([cell for cell in _BETWEEN.split(cells) if cell], row) for row, cells in rows]
         case "list":
-            return [{node.key: said(part, part)} for part in _BETWEEN.split(text) if part]
+            return [{node.key: quoted(part, part)} for part in _BETWEEN.split(text) if part]
         case "text":
-            return said(text, first)
+            return quoted(text, first)
     return None
 
 
@@ -323,12 +323,12 @@ def _placed(nodes: Mapping[str, FieldNode], path: Path, value: Any) -> dict[str,
     name, *steps = path
     node = nodes[name]
     if node.field.type == "list" and steps:
-        entry = {node.key: said(steps[0], "")}
+        entry = {node.key: quoted(steps[0], "")}
         return {name: [entry | (_placed(node.children, tuple(steps[1:]), value) if steps[1:] else {})]}
     return {name: _placed(node.children, tuple(steps), value) if steps else value}
 
 
-def said(value: Any, quote: str) -> dict[str, Any]:
+def quoted(value: Any, quote: str) -> dict[str, Any]:
     return {"value": value, "quote": quote}
 
 

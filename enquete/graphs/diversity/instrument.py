@@ -360,7 +360,7 @@ def draft(material: Material) -> Mapping[str, str]:
         lines.append(
             f"  # from: {sentence.post.name} ({sentence.post.kind}), {sentence.post.source}; "
             f"{about}{material.doubt(f's{place:02d}')}\n"
-            f"  - {{statement_id: s{place:02d}, label: {pair(material.said(sentence))}}}\n"
+            f"  - {{statement_id: s{place:02d}, label: {pair(material.in_languages(sentence))}}}\n"
         )
     both = material.bilingual and all(sentence.other for sentence in chosen)
     text = head(material, "diversity", "Sichtweisen", "Views", bilingual=both)

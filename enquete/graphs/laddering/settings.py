@@ -584,7 +584,7 @@ def draft(material: Material) -> Mapping[str, str]:
         return pair({language: texts[language].format(t=theme.in_(language)) for language in material.labels(theme)})
 
     reasons = "".join(
-        f"  # from: {post.name} ({post.kind}), {post.source}\n  - {pair(material.said(statement))}\n"
+        f"  # from: {post.name} ({post.kind}), {post.source}\n  - {pair(material.in_languages(statement))}\n"
         for statement in telling for post in [statement.post]
     ) or f"  # CHECK fill in: a reason; the sentence is Enquete's\n  - {on_theme(REASON)}\n"  # fmt: skip
     open_ = "".join(

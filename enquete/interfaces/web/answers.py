@@ -90,7 +90,7 @@ class Where:
     def all_chosen(self) -> Chosen:
         return {**self.behind, **self.chosen}
 
-    def one(self, name: str) -> str:
+    def only(self, name: str) -> str:
         """The value of a column where there is one, else ""."""
         values = self.all_chosen.get(name, ())
         return values[0] if len(values) == 1 else ""

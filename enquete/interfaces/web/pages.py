@@ -337,8 +337,8 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
         told = await asked(offer.by.show, **offer.named(id))
         picture = drawn(told["graph"], len(told["turns"])) if "graph" in told else None
         return render(
-            request, "interview.html.j2", 400 if error else 200, one=offer, id=id, told=told, picture=picture,
-            said=reply, record=told.get(offer.by.record) if offer.by.record else None, error=error,
+            request, "interview.html.j2", 400 if error else 200, offer=offer, id=id, told=told, picture=picture,
+            reply=reply, record=told.get(offer.by.record) if offer.by.record else None, error=error,
         )  # fmt: skip
 
     @router.get("/interviews")
@@ -408,14 +408,14 @@ class Arrow:
 
 @dataclass(frozen=True)
 class ConceptMap:
-    """Kinds of concepts in rows, the last of them on top. said: the same in words, a line a link."""
+    """Kinds of concepts in rows, the last of them on top. sentences: the same in words, a line a link."""
 
     width: int
     height: int
     rows: Sequence[tuple[str, int]]
     boxes: Sequence[Box]
     arrows: Sequence[Arrow]
-    said: Sequence[str]
+    sentences: Sequence[str]
 
 
 def drawn(graph: Mapping[str, Any], turn: int) -> ConceptMap:
@@ -484,7 +484,7 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
     async def page(request: Request, id: str, why: str = "", error: str = "") -> Response:
         by = await run_in_thread(pair_comparisons)
         told = await handlers.runner.operate(by.show, {by.key: id})
-        return render(request, "comparison.html.j2", 400 if error else 200, id=id, told=told, said=why, error=error)
+        return render(request, "comparison.html.j2", 400 if error else 200, id=id, told=told, why=why, error=error)
 
     @router.get("/comparisons")
     async def all_of_them(request: Request) -> Response:
@@ -602,8 +602,8 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
         offered = await run_in_thread(lambda: choices(Path(handlers.sandbox.given["own_folder"]), language))
         drafts = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id))
         return render(
-            request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=row, choices=offered,
-            drafts=drafts, drafting=fields_for(DraftRequest, ("topic", "themes")),
+            request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, simulation=row,
+            choices=offered, drafts=drafts, drafting=fields_for(DraftRequest, ("topic", "themes")),
             values=values_of(fields), error=handlers.mask(error.fact) if error else "", titles=titles_in(language),
             most=max(row.types.values(), default=1), conflict=isinstance(error, RunMismatch),
         )  # fmt: skip
@@ -627,7 +627,7 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
             return await form(request, sim_id, fields, error)
         unfit = " ".join(told(forecast.fit, language)) if forecast.fit else ""
         return render(
-            request, "estimate.html.j2", sim_id=sim_id, found=forecast.estimate, fields=fields, unfit=unfit,
+            request, "estimate.html.j2", sim_id=sim_id, estimate=forecast.estimate, fields=fields, unfit=unfit,
             rerun=bool(method), titles=titles_in(language),
             again=not method and bool(await run_in_thread(lambda: handlers.sandbox.runs(sim_id)))
             and not arguments.get("new"),
@@ -663,8 +663,9 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
             return RedirectResponse(url("simulations", sim_id, ""), 303)
         usual = [name for name, method in methodologies().items() if method.default]
         return render(
-            request, "drafts.html.j2", sim_id=sim_id, one=row, drafts=drafts, usual=usual, titles=titles_in(language)
-        )
+            request, "drafts.html.j2", sim_id=sim_id, simulation=row, drafts=drafts, usual=usual,
+            titles=titles_in(language),
+        )  # fmt: skip
 
 
 async def _wanted(handlers: RequestHandlers, sim_id: str, fields: Fields) -> tuple[Wanted, Any]:
@@ -852,7 +853,7 @@ def add_seats(router: APIRouter, handlers: RequestHandlers) -> None:
             raise RunNotFound("nobody of this name has a seat in this run")
         return render(
             request, "run_seat.html.j2", 400 if error else 200, sim_id=sim_id, run_id=run_id, who=who,
-            persons=seats.persons, seat=seats.waiting.get(who), said=entries, error=error,
+            persons=seats.persons, seat=seats.waiting.get(who), entries=entries, error=error,
             run_language=head.data.language, waits=head.data.status != "completed",
         )  # fmt: skip
 

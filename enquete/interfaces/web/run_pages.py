@@ -307,7 +307,7 @@ def given(row: Mapping[str, Any], wording: ItemWording, language: str) -> str:
 
 def choices(run: OpenRun, where: Where) -> dict[str, list[FilterOption]]:
     """What can be chosen by, each with what is chosen."""
-    methodology = where.one("methodology")
+    methodology = where.only("methodology")
     items = [wording for wording in run.wordings.values() if not methodology or wording.methodology == methodology]
     texts = {
         "methodology": list(run.titles.items()),
@@ -319,7 +319,7 @@ def choices(run: OpenRun, where: Where) -> dict[str, list[FilterOption]]:
     }  # fmt: skip
     return {
         name: [
-            FilterOption(value, text, where.arm == value if name == "arm" else where.one(name) == value)
+            FilterOption(value, text, where.arm == value if name == "arm" else where.only(name) == value)
             for value, text in entries
             if value
         ]
@@ -331,7 +331,7 @@ def further(run: OpenRun, where: Where) -> list[tuple[str, str]]:
     """What else an address chooses by, which no list has: name and value, to be said and taken away."""
     told = []
     for name, values in where.all_chosen.items():
-        single = where.one(name)
+        single = where.only(name)
         if name == "participant":
             told.append((name, _names(run, values)))
         elif name in ("round", "turn", "value", "chosen", "session") or (name == "item_id" and not single):
@@ -574,8 +574,8 @@ def answer(run: OpenRun, request: Request, language: str) -> Facts:
     question = _question(run, key, entry.wording, language)
     alike = Where({"methodology": (key.methodology,), "item_id": (key.item,)})
     return {
-        "current": "answers", "one": entry, "question": question, "key": key, "asked": sent, "statuses": STATUS_WORDS,
-        "marked": lambda text: marked(text, [key.item]), "same_item": run.answers(alike),
+        "current": "answers", "answer": entry, "question": question, "key": key, "asked": sent,
+        "statuses": STATUS_WORDS, "marked": lambda text: marked(text, [key.item]), "same_item": run.answers(alike),
     }  # fmt: skip
 
 
@@ -599,7 +599,7 @@ def agents(run: OpenRun, request: Request, language: str) -> Facts:
     pages = pages_of(len(chosen), PEOPLE_PER_PAGE)
     page = min(page_of(request), pages)
     return {
-        "current": "agents", "found": chosen[(page - 1) * PEOPLE_PER_PAGE : page * PEOPLE_PER_PAGE],
+        "current": "agents", "agents": chosen[(page - 1) * PEOPLE_PER_PAGE : page * PEOPLE_PER_PAGE],
         "total": len(chosen), "counts": counts, "page": page, "pages": pages, "words": words, "kind": kind,
         "kinds": sorted({(who.kind, run.type_name(who.kind)) for who in everybody}, key=lambda pair: pair[1]),
         "here": run.at("agents"),
@@ -625,7 +625,7 @@ def agent(run: OpenRun, request: Request, language: str) -> Facts:
             transcripts.setdefault(name, []).append((phase, transcript, drawn))
     return {
         "current": "agents", "who": who, "digests": digests, "answers": by_methodology, "transcripts": transcripts,
-        "found": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
+        "columns": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
         "statuses": STATUS_WORDS, "csv": f"{run.at('answers.csv')}?{where.query(status=ANY)}",
     }  # fmt: skip
 
@@ -641,7 +641,7 @@ def compare(run: OpenRun, request: Request, language: str) -> Facts:
     others = [summary for summary in run.cache.sandbox.runs(run.sim_id) if summary.run_id != run.run.run_id]
     named, page = request.query_params.get("with", ""), page_of(request)
     facts: dict[str, Any] = {
-        "current": "compare", "others": others[::-1], "named": named, "here": run.at("compare"), "found": None,
+        "current": "compare", "others": others[::-1], "named": named, "here": run.at("compare"), "difference": None,
     }  # fmt: skip
     if not named:
         return facts
@@ -660,7 +660,7 @@ def compare(run: OpenRun, request: Request, language: str) -> Facts:
         }
         for row in rows
     ]  # fmt: skip
-    return {**facts, "found": difference, "other": other, "changed": changed, "page": page, "pages": pages}
+    return {**facts, "difference": difference, "other": other, "changed": changed, "page": page, "pages": pages}
 
 
 def _said(run: OpenRun, row: Mapping[str, Any], which: str, language: str) -> str:

@@ -62,8 +62,8 @@ def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:
 
     def answer(who: Participant, item: Item, seed: int) -> Answer:
         def worth(name: str) -> float:
-            shared, own = (normal(seed, "best-worst", key, name) for key in (who.stakeholder_type, me))
-            return shared + 0.6 * own + 0.3 * normal(seed, "best-worst", me, name, item.id)
+            shared, personal = (normal(seed, "best-worst", key, name) for key in (who.stakeholder_type, me))
+            return shared + 0.6 * personal + 0.3 * normal(seed, "best-worst", me, name, item.id)
 
         me = persona_hash(who)
         order = sorted((str(option.value) for option in item.options), key=worth)

@@ -44,9 +44,9 @@ def test_everybody_answers_every_set(run: enquete.Run) -> None:
 def test_best_and_worst_are_counted_once_a_set(run: enquete.Run) -> None:
     """Every one of 12 × 7 sets has one best and one worst; every object stands in three of the seven."""
     objects = run.results["best_worst"]["objects"]
-    assert sum(one["best"] for one in objects) == sum(one["worst"] for one in objects) == 84
-    for one in objects:
-        assert one["score"] == pytest.approx((one["best"] - one["worst"]) / 36)
+    assert sum(score["best"] for score in objects) == sum(score["worst"] for score in objects) == 84
+    for thing in objects:
+        assert thing["score"] == pytest.approx((thing["best"] - thing["worst"]) / 36)
 
 
 def test_section_probe_finding_groups_and_agents(run: enquete.Run) -> None:
@@ -54,12 +54,12 @@ def test_section_probe_finding_groups_and_agents(run: enquete.Run) -> None:
     assert "## Best–worst scaling" in run.report
     assert "affordable housing" in run.report
     health = json.loads((synthesis / "health.json").read_text())
-    checks = {one["name"]: one for one in health["diagnostics"] if one["methodology"] == "best_worst"}
+    checks = {check["name"]: check for check in health["diagnostics"] if check["methodology"] == "best_worst"}
     assert (checks["option_order"]["probe"], checks["option_order"]["n"]) == (True, 84)
     agents = pd.read_csv(synthesis / "exports" / "agents.csv")
     assert agents["best_object"].notna().any()
-    told = [one["text"] for one in run.page_one["findings"]]
-    assert any("Most important of all is" in one for one in told)
+    told = [finding["text"] for finding in run.page_one["findings"]]
+    assert any("Most important of all is" in text for text in told)
     assert len(run.results["best_worst"]["group_tests"]) == 7
     assert "highest score" in (synthesis / "appendix.md").read_text("utf-8")  # what replicates are compared on
 
@@ -87,14 +87,14 @@ def test_scores_are_counted_per_set_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (("- [schools, safety, shops]", "- [schools, safety, safety]"), "three different objects"),
         (("  - [schools, safety, shops]\n", ""), "equally often"),
         (("[schools, safety, shops]", "[schools, safety, parking]"), "parking"),
     ],
 )
-def test_sets_that_cannot_be_counted_are_refused(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+def test_sets_that_cannot_be_counted_are_refused(tmp_path: Path, change: tuple[str, str], message: str) -> None:
     (tmp_path / "own.yaml").write_text(SHIPPED.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
-    with pytest.raises(InstrumentError, match=said):
+    with pytest.raises(InstrumentError, match=message):
         load_instrument(BestWorstInstrument, tmp_path / "own.yaml")

@@ -95,5 +95,5 @@ def interviewed(memory: MemoryContext, chosen: DiscoverySettings) -> DiscoveryIn
     return stored_interview(unit, chosen, memory.values)
 
 
-def said(value: Any, quote: str = "") -> dict[str, Any]:
+def quoted(value: Any, quote: str = "") -> dict[str, Any]:
     return {"value": value, "quote": quote or str(value)}

@@ -15,7 +15,16 @@ from enquete.graphs.discovery.record import same, values
 from enquete.graphs.discovery.schema import load_schema
 from enquete.graphs.discovery.synthetic import answer, known
 from enquete.state.asking import Answer, Block, Language
-from tests.graphs.discovery.interviews import INSTRUMENT, context, interviewed, person, reading, said, schema, settings
+from tests.graphs.discovery.interviews import (
+    INSTRUMENT,
+    context,
+    interviewed,
+    person,
+    quoted,
+    reading,
+    schema,
+    settings,
+)
 from tests.graphs.discovery.test_discovery_schema import SHIPPED
 
 OFF_TOPIC = ["The weather has been fine.", "My cousin has a new car.", "I had fish for lunch."]
@@ -32,14 +41,14 @@ def test_the_loop_is_five_named_nodes_and_its_turns_are_its_checkpoint() -> None
 def test_channels_append_messages_reduce_the_record_and_count_the_budget_down() -> None:
     chosen = settings(schema("troubles and count(stages) >= 2"), questions=4)
     memory = context(["Soup.", "A bottleneck.", "First mixing.", "Then packing."], reading(
-        {"name": said("Soup")}, {"troubles": [said("bottleneck")]}, {"stages": [{"stage-id": said("mixing")}]},
-        {"stages": [{"stage-id": said("packing")}]},
+        {"name": quoted("Soup")}, {"troubles": [quoted("bottleneck")]}, {"stages": [{"stage-id": quoted("mixing")}]},
+        {"stages": [{"stage-id": quoted("packing")}]},
     ))  # fmt: skip
     talk = begun(person().id, chosen)
     ended = asyncio.run(interview_graph.ainvoke(
         {"interview": talk, "ascr": {}, "budget": talk.budget}, context=DiscoveryContext(memory, INSTRUMENT, chosen)
     ))  # fmt: skip
-    assert [one["text"] for one in ended["messages"]][1::2] == [
+    assert [message["text"] for message in ended["messages"]][1::2] == [
         "Soup.", "A bottleneck.", "First mixing.", "Then packing.",
     ]  # fmt: skip
     assert ended["ascr"] == {
@@ -62,7 +71,8 @@ def test_a_decrement_of_a_tenth_buys_ten_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "language"), [(name, one) for name in SHIPPED for one in ("de", "en") if (name, one) != ("job-shop", "en")]
+    ("name", "language"),
+    [(name, language) for name in SHIPPED for language in ("de", "en") if (name, language) != ("job-shop", "en")],
 )
 def test_a_planted_record_is_recovered_completely_within_the_budget(name: str, language: Language) -> None:
     """Optional fields included; the reader of answers knows the schema, the plant words them in
@@ -74,12 +84,10 @@ def test_a_planted_record_is_recovered_completely_within_the_budget(name: str, l
                 language=language),
         settings(discovery, beyond=True, **BROAD.get(name, {})),
     )  # fmt: skip
-    found = {path: value for path, _, value in values(discovery.nodes, talk.record)}
+    read = {path: value for path, _, value in values(discovery.nodes, talk.record)}
     for path, _, planted in values(discovery.nodes, known(who, discovery, language, 0)):
         if not discovery.nodes[path[0]].field.closing:
-            got = next(
-                (value for at, value in found.items() if all(map(same, at, path)) and len(at) == len(path)), None
-            )
+            got = next((value for at, value in read.items() if all(map(same, at, path)) and len(at) == len(path)), None)
             assert _recovered(planted, got) or (talk.stop == "budget" and got is None), (
                 f"{name}, {path}: {planted!r} planted, {got!r} found"
             )
@@ -98,7 +106,7 @@ def _recovered(planted: Any, got: Any) -> bool:
         return (
             isinstance(got, list)
             and len(got) == len(planted)
-            and all(any(same(one, each) for each in got) for one in planted)
+            and all(any(same(entry, each) for each in got) for entry in planted)
         )
     return same(planted, got)
 
@@ -128,7 +136,9 @@ def test_respondent_and_reader_are_given_what_was_said_so_far() -> None:
     assert "Answer: We make soup." in heard
     assert more.count("Question:") == 2
     assert not memory.blocks[0].quoted
-    memory = context(["Soup.", "A bottleneck."], reading({"name": said("Soup")}, {"troubles": [said("bottleneck")]}))
+    memory = context(
+        ["Soup.", "A bottleneck."], reading({"name": quoted("Soup")}, {"troubles": [quoted("bottleneck")]})
+    )
     interviewed(memory, settings(schema("troubles")))
     task = memory.tasks["interpret", "agent:1|turn 2"]
     prompt = task.prompt(task.data, "en")
@@ -141,28 +151,30 @@ def test_a_reading_with_problems_is_asked_for_again_with_them_and_what_remains_i
     """Trap: a near-miss key leaves the record incomplete for ever."""
     memory = context(
         ["Soup, and a bottleneck."],
-        reading({"trouble": [said("bottleneck")]}, {"troubles": [said("bottleneck")], "name": said("Soup")}),
+        reading({"trouble": [quoted("bottleneck")]}, {"troubles": [quoted("bottleneck")], "name": quoted("Soup")}),
     )
     talk = interviewed(memory, settings(schema("troubles")))
     assert talk.record == {"troubles": ["bottleneck"], "name": "Soup"}
     again = memory.tasks["interpret", "agent:1|turn 1|again 1"]
     assert "did you mean 'troubles'?" in again.prompt(again.data, "en")
-    assert [one.path for one in talk.turns[0].problems] == ["trouble"]
+    assert [problem.path for problem in talk.turns[0].problems] == ["trouble"]
 
-    stubborn = context(["Soup."], reading({"trouble": [said("bottleneck")], "name": said("Soup")}))
+    stubborn = context(["Soup."], reading({"trouble": [quoted("bottleneck")], "name": quoted("Soup")}))
     talk = interviewed(stubborn, settings(schema("troubles"), questions=1))
     assert (talk.record, talk.turns[0].problems[0].kind) == ({"name": "Soup"}, "unknown")
     assert len([purpose for purpose, _ in stubborn.tasks if purpose == "interpret"]) == 3
 
 
 def test_a_contradiction_is_kept_asked_about_once_and_settled_by_the_answer() -> None:
-    changed = {"shifts": said(2, "two shifts"), "troubles": [said("bottleneck")]}
+    changed = {"shifts": quoted(2, "two shifts"), "troubles": [quoted("bottleneck")]}
     memory = context(
         ["Soup.", "Three shifts.", "No, two shifts, and a bottleneck.", "Two it is."],
-        reading({"name": said("Soup")}, {"shifts": said(3, "Three shifts")}, changed, {"shifts": said(2, "Two")}),
+        reading({"name": quoted("Soup")}, {"shifts": quoted(3, "Three shifts")}, changed, {"shifts": quoted(2, "Two")}),
     )  # fmt: skip
     talk = interviewed(memory, settings(schema("shifts and troubles")))
-    assert [(one.earlier, one.later) for turn in talk.turns for one in turn.contradictions] == [(3.0, 2.0)]
+    assert [
+        (contradiction.earlier, contradiction.later) for turn in talk.turns for contradiction in turn.contradictions
+    ] == [(3.0, 2.0)]
     assert "“3” and then “2”" in talk.turns[3].question
     assert (talk.turns[3].settled, talk.record["shifts"], talk.stop, len(talk.turns)) == (True, 2.0, "complete", 4)
 
@@ -174,7 +186,7 @@ def test_each_node_works_by_model_or_by_rule_and_says_who_did(asks: str, reads: 
     def works(task: Any) -> Any:
         if task.purpose == "question":
             return QuestionOut(question="So, what do you produce here?", about="name")
-        return reading({"name": said("Soup")})(task)
+        return reading({"name": quoted("Soup")})(task)
 
     memory = context(["Soup."], works)
     talk = interviewed(memory, settings(schema("name"), asks=asks, reads=reads))

@@ -58,15 +58,15 @@ def test_a_project_of_three_schemas_one_of_them_refined(root: Path) -> None:
     assert again["summary"] == "The record is complete already; nobody was asked."
 
     progress = do(root, "project_progress", project_id="p")["interviews"]
-    assert [(one["ds_id"], one["complete"]) for one in progress if one["conversation_id"] == "c"] == [
+    assert [(entry["ds_id"], entry["complete"]) for entry in progress if entry["conversation_id"] == "c"] == [
         ("warm-up-with-challenges", True), ("scheduling-problem-type", True), ("flow-shop", True),
     ]  # fmt: skip
-    schemas = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
+    schemas = {schema["ds_id"]: schema for schema in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
     assert (schemas["flow-shop"]["state"], schemas["flow-shop"]["needs_first"]) == ("complete", [])
     assert (schemas["orm"]["state"], schemas["orm"]["needs_first"]) == ("not begun", ["areas-of-inquiry"])
-    found = do(root, "query_project", project_id="p", field="subprocesses.duration", query="what can you tell me")
-    assert len(found["values"][0]["value"]) == 2
-    assert {one["ds"] for one in found["messages"]} == {"flow-shop"}
+    answer = do(root, "query_project", project_id="p", field="subprocesses.duration", query="what can you tell me")
+    assert len(answer["values"][0]["value"]) == 2
+    assert {message["ds"] for message in answer["messages"]} == {"flow-shop"}
 
 
 def test_every_reply_says_who_answered(root: Path) -> None:
@@ -76,19 +76,21 @@ def test_every_reply_says_who_answered(root: Path) -> None:
     with ModelServer() as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("LLM_BASE_URL", server.base_url)
         second = do(root, "refine_interview", **place, budget=1, model="test")
-    told = [{key: one[key] for key in ("respondent", "model", "warning")} for one in (first, second)]
+    told = [{key: result[key] for key in ("respondent", "model", "warning")} for result in (first, second)]
     assert told == [
         {"respondent": "synthetic", "model": "synthetic", "warning": SYNTHETIC},
         {"respondent": "llm", "model": "test", "warning": SOME_SYNTHETIC},
     ]
     progress = do(root, "project_progress", project_id="p")["interviews"]
     marked = do(root, "mark_complete", **place)
-    (found,) = [one for one in do(root, "query_project", project_id="p")["values"] if one["conversation_id"] == "told"]
-    for one in (next(one for one in progress if one["conversation_id"] == "told"), marked, found):
-        assert told[1].items() <= one.items()
-    said = do(root, "query_project", project_id="p", query=" ")["messages"]
-    assert [one["respondent"] for one in said if one["conversation"] == "told"] == ["synthetic", "llm"]
-    schemas = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
+    (row,) = [
+        value for value in do(root, "query_project", project_id="p")["values"] if value["conversation_id"] == "told"
+    ]
+    for part in (next(entry for entry in progress if entry["conversation_id"] == "told"), marked, row):
+        assert told[1].items() <= part.items()
+    messages = do(root, "query_project", project_id="p", query=" ")["messages"]
+    assert [message["respondent"] for message in messages if message["conversation"] == "told"] == ["synthetic", "llm"]
+    schemas = {schema["ds_id"]: schema for schema in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
     assert (marked["marked"], schemas["stakeholder-profile"]["state"]) == (True, "complete")  # it is no longer open
     assert schemas["conflict-and-interests"]["needs_first"] == []
 
@@ -101,14 +103,14 @@ def test_equal_calls_at_once_are_one_interview(tmp_path: Path) -> None:
     other = {**given, "respondent": {**ANN, "name": "Bea"}}
 
     async def at_once() -> list[Any]:
-        calls = (operate("conduct_interview", one, tmp_path) for one in (given, given, other))
+        calls = (operate("conduct_interview", request, tmp_path) for request in (given, given, other))
         return await asyncio.gather(*calls, return_exceptions=True)
 
     with ModelServer() as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("LLM_BASE_URL", server.base_url)
-        *found, refused = asyncio.run(at_once())
-    assert found[0] == found[1]
-    assert found[0]["status"] == "completed"
+        *answers, refused = asyncio.run(at_once())
+    assert answers[0] == answers[1]
+    assert answers[0]["status"] == "completed"
     assert "this interview goes on with Ann (persona); take another conversation_id for Bea" in str(refused)
     assert len(server.requests) == len(call_keys(run_folder(tmp_path / "projects" / "p" / "n")))
 
@@ -152,11 +154,11 @@ def test_an_agent_of_a_simulation_answers_with_its_own_persona(root: Path) -> No
     folder = mirofish_folder(root / "simulations" / "sim_x", 3)
     name = json.loads((folder / "reddit_profiles.json").read_text())[1]["name"]
     place = {"project_id": "p", "conversation_id": "agent", "ds_id": "areas-of-inquiry", "synthetic": True}
-    found = do(
+    interview = do(
         root, "conduct_interview", str(root / "own_folder"), **place,
         respondent={"kind": "agent", "sim_id": "sim_x", "name": name},
     )  # fmt: skip
-    assert (found["status"], found["complete"]) == ("completed", True)
+    assert (interview["status"], interview["complete"]) == ("completed", True)
     with pytest.raises(SettingsError, match="is no agent of sim_x"):
         do(
             root, "conduct_interview", **{**place, "conversation_id": "y"},

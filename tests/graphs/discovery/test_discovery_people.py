@@ -31,8 +31,8 @@ def reader(readings: dict[str, Any]) -> Callable[[dict[str, Any]], str | None]:
     """A model that reads these answers so, and gives no question that could be asked."""
 
     def script(body: dict[str, Any]) -> str:
-        found = ANSWER.search(body["messages"][-1]["content"])
-        return json.dumps({"record": readings.get(found[2], {})} if found else {"question": "", "about": ""})
+        match = ANSWER.search(body["messages"][-1]["content"])
+        return json.dumps({"record": readings.get(match[2], {})} if match else {"question": "", "about": ""})
 
     return script
 
@@ -106,11 +106,11 @@ def steps(*durations: dict[str, str]) -> dict[str, Any]:
          "inputs": [{"item-id": "warm bread", "from": "baking"}, "paper bags"], "outputs": ["bagged bread"],
          "resources": ["bagging table"]},
     ]  # fmt: skip
-    for one, duration in zip(made, durations, strict=False):
-        one["duration"] = duration
+    for process, duration in zip(made, durations, strict=False):
+        process["duration"] = duration
     return {
         "process-id": {"val": "bread-making", "comment": "Coined."},
-        "subprocesses": [{**one, "subprocesses": []} for one in made],
+        "subprocesses": [{**made_process, "subprocesses": []} for made_process in made],
     }
 
 
@@ -134,13 +134,13 @@ def test_a_whole_exchange_about_a_process_keeps_its_leaves_with_the_durations(ro
     place = {"project_id": "p", "conversation_id": "bob", "ds_id": name}
     do(root, "conduct_interview", **place, budget=5, respondent=BOB)
     do(root, "answer_interview", **place, answer=STEPS)
-    found = do(root, "answer_interview", **place, answer=TIMES)["ascr"]
-    assert [one["duration"] for one in found["subprocesses"]] == durations
-    assert found["subprocesses"][1]["inputs"] == [
+    record = do(root, "answer_interview", **place, answer=TIMES)["ascr"]
+    assert [process["duration"] for process in record["subprocesses"]] == durations
+    assert record["subprocesses"][1]["inputs"] == [
         {"item-id": "dough", "from": "mixing-and-kneading"}, {"item-id": "yeast"}]  # fmt: skip
     # 32: names 1 + 4, inputs 10, outputs 4, equipment 5, times 7, optional 1. Nobody said the last output, nor quoted
     # that a step is optional.
-    assert (leaves(whole), leaves(found)) == (32, 30)
+    assert (leaves(whole), leaves(record)) == (32, 30)
 
 
 @pytest.mark.usefixtures("unreported")
@@ -150,7 +150,7 @@ def test_a_schema_that_is_handed_over_is_named_from_then_on(root: Path) -> None:
         "process/events", 6, "choice",
     )  # fmt: skip
     assert "events.constituents.base: a closed list of 3, from its enumeration" in told["translated"]
-    listed = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
+    listed = {schema["ds_id"]: schema for schema in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
     assert listed["process/events"]["state"] == "not begun"
     place = {"project_id": "p", "conversation_id": "c", "ds_id": "process/events"}
     known = {"events": {"val": [{"event-id": "class", "constituents": "none"}], "comment": "as the originals keep it"}}

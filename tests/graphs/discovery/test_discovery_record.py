@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.graphs.discovery.record import checked, contradictions, record_model, reduced, reply_schema, unknown
-from tests.graphs.discovery.interviews import from_yaml, said, schema
+from tests.graphs.discovery.interviews import from_yaml, quoted, schema
 
 PLANT = schema()
 NODES = PLANT.nodes
@@ -18,8 +18,8 @@ NODES = PLANT.nodes
 
 def test_lists_join_trees_merge_and_parts_are_replaced() -> None:
     """Trap: a plain merge of maps replaces it."""
-    one = reduced(NODES, {}, {"troubles": ["demand", "staff"]})
-    assert reduced(NODES, one, {"troubles": ["staff", "bottleneck"]})["troubles"] == ["demand", "staff", "bottleneck"]
+    first = reduced(NODES, {}, {"troubles": ["demand", "staff"]})
+    assert reduced(NODES, first, {"troubles": ["staff", "bottleneck"]})["troubles"] == ["demand", "staff", "bottleneck"]
     # Trap: replacing a tree where another has more parts throws away durations that were added.
     first = {"stages": [{"stage-id": "baking", "minutes": 30.0, "stages": [{"stage-id": "rising", "minutes": 60.0}]}]}
     later = {"stages": [{"stage-id": "Baking", "inputs": ["dough"],
@@ -78,8 +78,12 @@ def test_contradictions_and_what_is_unknown_wherever_they_stand() -> None:
            "stages": [{"stage-id": "a", "minutes": 5.0}]}  # fmt: skip
     new = {"name": "bread", "nights?": True, "exhausted?": True, "troubles": ["staff"],
            "stages": [{"stage-id": "A", "minutes": 9.0}]}  # fmt: skip
-    found = [(one.path, one.earlier, one.later) for one in contradictions(NODES, old, new)]
-    assert found == [(("name",), "soup", "bread"), (("nights?",), False, True), (("stages", "A", "minutes"), 5.0, 9.0)]
+    clashes = [(clash.path, clash.earlier, clash.later) for clash in contradictions(NODES, old, new)]
+    assert clashes == [
+        (("name",), "soup", "bread"),
+        (("nights?",), False, True),
+        (("stages", "A", "minutes"), 5.0, 9.0),
+    ]
     assert not list(contradictions(NODES, {"name": "soup"}, {"name": "Fine soup in jars"}))  # more of the same
     record = {"name": "soup", "stages": [{"stage-id": "a", "minutes": 5.0}, {"stage-id": "b", "inputs": ["x"]}]}
     assert list(unknown(NODES, record)) == [
@@ -95,32 +99,32 @@ ANSWER = (
 
 
 def read(raw: dict[str, Any], known: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    found = checked(PLANT, raw, ANSWER, known or {})
-    return found.values, [(one.kind, one.path) for one in found.problems]
+    reading = checked(PLANT, raw, ANSWER, known or {})
+    return reading.values, [(problem.kind, problem.path) for problem in reading.problems]
 
 
 def test_values_keep_words_of_the_answer_keys_are_named_and_lists_closed() -> None:
-    found = checked(PLANT, {"name": said("soup", "we make SOUP")}, ANSWER, {})
-    assert [(one.path, one.value, one.quote) for one in found.told] == [(("name",), "soup", "we make SOUP")]
-    assert read({"name": said("bread", "we make bread")}) == ({}, [("not_said", "name")])
-    assert read({"name": said("bread")}) == ({}, [("not_said", "name")])
-    assert read({"name": said("soup", "words that nobody said")}) == ({"name": "soup"}, [])  # it was said itself
-    assert read({"nights?": said(True)}) == ({}, [("not_said", "nights?")])
+    reading = checked(PLANT, {"name": quoted("soup", "we make SOUP")}, ANSWER, {})
+    assert [(value.path, value.value, value.quote) for value in reading.told] == [(("name",), "soup", "we make SOUP")]
+    assert read({"name": quoted("bread", "we make bread")}) == ({}, [("not_said", "name")])
+    assert read({"name": quoted("bread")}) == ({}, [("not_said", "name")])
+    assert read({"name": quoted("soup", "words that nobody said")}) == ({"name": "soup"}, [])  # it was said itself
+    assert read({"nights?": quoted(True)}) == ({}, [("not_said", "nights?")])
     # Trap: a model writes areas-of-inquiry for areas, and completion stays false for ever.
-    found = checked(PLANT, {"trouble": [said("staff", "too few people")], "name": "soup"}, ANSWER, {})
-    assert found.values == {"name": "soup"}
-    (problem,) = found.problems
+    reading = checked(PLANT, {"trouble": [quoted("staff", "too few people")], "name": "soup"}, ANSWER, {})
+    assert reading.values == {"name": "soup"}
+    (problem,) = reading.problems
     assert (problem.kind, problem.path) == ("unknown", "trouble")
     assert "did you mean 'troubles'?" in problem.why
     quote = "too few people"
-    assert read({"troubles": [said("STAFF", quote), said("Too few people", quote), said("money", quote)]}) == (
+    assert read({"troubles": [quoted("STAFF", quote), quoted("Too few people", quote), quoted("money", quote)]}) == (
         {"troubles": ["staff", "staff"]}, [("unfit", "troubles.2")],
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "wanted"), [("1,5", 1.5), ("1.5", 1.5), (2, 2.0), ("1.250,5", 1250.5), (" 3 ", 3.0)])
 def test_numbers_are_read_as_people_write_them(given: Any, wanted: float) -> None:
-    assert read({"shifts": said(given, "1,5 hours")})[0] == {"shifts": wanted}
+    assert read({"shifts": quoted(given, "1,5 hours")})[0] == {"shifts": wanted}
 
 
 @pytest.mark.parametrize("given", [True, "many", "1e999", [1], None, {"value": "x"}])
@@ -131,15 +135,15 @@ def test_what_is_no_number_is_left_out(given: Any) -> None:
 def test_entries_are_named_by_the_answer_or_known_already() -> None:
     given = {
         "stages": [
-            {"stage-id": said("Mixing"), "minutes": said(90, "1,5 hours")},
-            {"stage-id": said("invented"), "minutes": said(1)},
+            {"stage-id": quoted("Mixing"), "minutes": quoted(90, "1,5 hours")},
+            {"stage-id": quoted("invented"), "minutes": quoted(1)},
         ]
     }
     values, problems = read(given)
     assert values == {"stages": [{"stage-id": "Mixing", "minutes": 90.0}]}
     assert problems == [("not_said", "stages.invented")]
     known = {"stages": [{"stage-id": "packing in jars"}]}
-    given = {"stages": [{"stage-id": said("Packing in jars"), "minutes": said(90, "1,5 hours")}]}
+    given = {"stages": [{"stage-id": quoted("Packing in jars"), "minutes": quoted(90, "1,5 hours")}]}
     assert read(given, known) == ({"stages": [{"stage-id": "packing in jars", "minutes": 90.0}]}, [])
 
 
@@ -153,10 +157,10 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.sampled_from([*NODES, "x"]), JSON, max_size=4))
 def test_whatever_a_model_replies_gives_a_record_of_the_schema(raw: dict[str, Any]) -> None:
-    found = checked(PLANT, raw, ANSWER, {})
-    assert set(found.values) <= set(NODES)
-    reduced(NODES, {}, found.values)
-    assert all(one.quote for one in found.told)
+    reading = checked(PLANT, raw, ANSWER, {})
+    assert set(reading.values) <= set(NODES)
+    reduced(NODES, {}, reading.values)
+    assert all(value.quote for value in reading.told)
 
 
 def test_the_form_that_a_server_enforces_names_every_field_and_nothing_else() -> None:

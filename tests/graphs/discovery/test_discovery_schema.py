@@ -63,25 +63,25 @@ def test_all_schemas_ship_in_both_languages() -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_schema_is_complete_when_it_says_so_and_not_before(name: str) -> None:
-    found, (decrement, enough) = load_schema(name), SHIPPED[name]
-    assert found.decrement == Decimal(decrement)
-    assert found.completion.holds(enough)
-    assert not found.completion.holds({})
+    loaded, (decrement, enough) = load_schema(name), SHIPPED[name]
+    assert loaded.decrement == Decimal(decrement)
+    assert loaded.completion.holds(enough)
+    assert not loaded.completion.holds({})
     for field in enough:  # whatever is taken away is missed, and named
         less = {key: value for key, value in enough.items() if key != field}
-        if not found.completion.holds(less):
-            assert (field,) in found.completion.lacking(less)
+        if not loaded.completion.holds(less):
+            assert (field,) in loaded.completion.lacking(less)
 
 
 def test_every_nested_process_needs_its_times_and_ends() -> None:
-    found = load_schema("flow-shop").completion
+    completion = load_schema("flow-shop").completion
     baked = {"process-id": "baking", "duration": HOUR, "inputs": [{"item-id": "dough"}]}
     rising: dict[str, Any] = {"process-id": "rising", "outputs": [{"item-id": "dough"}]}
     bread = {"process-id": "bread", "subprocesses": [{**baked, "subprocesses": [rising]}]}
-    assert not found.holds(bread)
-    assert ("subprocesses", "baking", "subprocesses", "rising", "duration") in found.lacking(bread)
+    assert not completion.holds(bread)
+    assert ("subprocesses", "baking", "subprocesses", "rising", "duration") in completion.lacking(bread)
     rising["duration"] = HOUR
-    assert found.holds(bread)
+    assert completion.holds(bread)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_field_must_fit_its_type(field: str, says: str) -> None:
 
 
 def test_questions_follow_from_the_decrement_without_drift() -> None:
-    assert [schema(decrement=one).questions for one in (0.1, 0.15, 0.08, 0.05, 1.0)] == [10, 6, 12, 20, 1]
+    assert [schema(decrement=step).questions for step in (0.1, 0.15, 0.08, 0.05, 1.0)] == [10, 6, 12, 20, 1]
     with pytest.raises(InstrumentError, match="1 to 100 make an interview"):
         schema(decrement=0.001)
     assert schema("exhausted?").completion.text == "known(name) and (exhausted?)"
@@ -142,15 +142,15 @@ def test_annotated_json_loads_with_its_comments_and_keys(tmp_path: Path) -> None
     file.write_text(json.dumps({"DS": "soup", "budget-decrement": 0.2, "interview-objective": "Soup",
         "complete-when": "exhausted?",
                                 "discovery-schema": body}))  # fmt: skip
-    found = load_schema(str(file))
-    assert (found.id, found.questions, found.complete) == ("soup", 5, "exhausted?")
-    types = {"/".join(node.path): node.field.type for node in found.walk()}
+    loaded = load_schema(str(file))
+    assert (loaded.id, loaded.questions, loaded.complete) == ("soup", 5, "exhausted?")
+    types = {"/".join(node.path): node.field.type for node in loaded.walk()}
     assert types == {
         "process-id": "text", "shifts": "number", "exhausted?": "boolean", "stages": "list", "stages/minutes": "number",
     }  # fmt: skip
-    stages = found.nodes["stages"].field
-    assert (stages.key, stages.nested, found.nodes["exhausted?"].field.closing) == ("stage-id", 4, True)
-    told = found.nodes["process-id"].field
+    stages = loaded.nodes["stages"].field
+    assert (stages.key, stages.nested, loaded.nodes["exhausted?"].field.closing) == ("stage-id", 4, True)
+    told = loaded.nodes["process-id"].field
     assert told.description.in_("en") == "what it is called"
     assert told.examples == {"en": ("soup",)}
 
@@ -174,42 +174,42 @@ def kinds(given: dict[str, Any]) -> dict[str, str]:
 
 def test_a_process_loads_as_it_is_with_things_quantities_and_steps_in_steps() -> None:
     """The body stands under DS, its id has a slash, and complete is it by exhausted? alone."""
-    found = given_schema(originals.PROCESS)
-    assert (found.id, found.session, found.questions) == ("process/bakery", "process--bakery", 10)
+    loaded = given_schema(originals.PROCESS)
+    assert (loaded.id, loaded.session, loaded.questions) == ("process/bakery", "process--bakery", 10)
     things = {"": "list", "/quantity": "quantity", "/from": "text"}
     ends = {f"{end}{part}": kind for end in ("inputs", "outputs") for part, kind in things.items()}
-    own = {"resources": "texts", "duration": "quantity", "optional?": "boolean"}
+    expected = {"resources": "texts", "duration": "quantity", "optional?": "boolean"}
     assert kinds(originals.PROCESS) == {
         "exhausted?": "boolean", "process-id": "text", **ends, "resources": "texts", "duration": "quantity",
-        "subprocesses": "list", **{f"subprocesses/{name}": kind for name, kind in (ends | own).items()},
+        "subprocesses": "list", **{f"subprocesses/{name}": kind for name, kind in (ends | expected).items()},
     }  # fmt: skip
-    steps = found.nodes["subprocesses"].field
+    steps = loaded.nodes["subprocesses"].field
     assert (steps.key, steps.nested, steps.coined) == ("process-id", 4, True)
-    assert (found.complete, found.completion.holds({"exhausted?": False})) == ("exhausted?", False)
-    assert found.completion.holds({"exhausted?": True})
-    assert [name for name, one in found.fields.items() if one.wanted] == [
+    assert (loaded.complete, loaded.completion.holds({"exhausted?": False})) == ("exhausted?", False)
+    assert loaded.completion.holds({"exhausted?": True})
+    assert [name for name, field in loaded.fields.items() if field.wanted] == [
         "inputs", "outputs", "resources", "duration", "subprocesses",
     ]  # fmt: skip  # not the name, which nobody is to be asked for
     assert not steps.fields["optional?"].wanted
-    assert "subprocesses: entries may hold such entries, to a depth of 4" in found.translated
+    assert "subprocesses: entries may hold such entries, to a depth of 4" in loaded.translated
 
 
 def test_closed_lists_stay_closed_and_what_is_optional_optional() -> None:
-    found = given_schema(originals.KINDS)
+    loaded = given_schema(originals.KINDS)
     assert kinds(originals.KINDS) == {
         "principal-kind": "choice", "kinds-beside": "choices", "cyclical?": "boolean", "remark": "text",
     }  # fmt: skip
     listed = ["BATCH-KIND", "SINGLE-KIND", "MIXED-KIND"]
-    assert [list(found.fields[name].values) for name in ("principal-kind", "kinds-beside")] == [listed, listed]
-    meaning = found.fields["kinds-beside"].values["SINGLE-KIND"].description
+    assert [list(loaded.fields[name].values) for name in ("principal-kind", "kinds-beside")] == [listed, listed]
+    meaning = loaded.fields["kinds-beside"].values["SINGLE-KIND"].description
     assert meaning.in_("en") == "one by one."
-    assert found.completion.text == "known(principal-kind) and known(kinds-beside) and known(cyclical?)"
-    asked = found.fields["principal-kind"].question
+    assert loaded.completion.text == "known(principal-kind) and known(kinds-beside) and known(cyclical?)"
+    asked = loaded.fields["principal-kind"].question
     assert asked.in_("en") == "What is it that you plan?"
 
 
 def test_events_need_what_all_examples_have_and_none_is_an_answer() -> None:
-    found = given_schema(originals.EVENTS)
+    loaded = given_schema(originals.EVENTS)
     assert kinds(originals.EVENTS) == {
         "events": "list", "events/constituents": "list", "events/constituents/base": "choice",
         "events/constituents/quantity": "quantity", "events/periodicity": "object",
@@ -217,17 +217,17 @@ def test_events_need_what_all_examples_have_and_none_is_an_answer() -> None:
         "events/periodicity/occurrences": "quantity", "events/when": "texts", "events/opportunistic?": "boolean",
         "slots": "list", "slots/availability": "texts", "slots/periods": "texts",
     }  # fmt: skip
-    record = normalised(found.nodes, stripped(originals.EVENTS["DS"]))
-    assert list(misfits(found.nodes, {name: record[name] for name in found.fields})) == []
+    record = normalised(loaded.nodes, stripped(originals.EVENTS["DS"]))
+    assert list(misfits(loaded.nodes, {name: record[name] for name in loaded.fields})) == []
     assert record["events"][1]["constituents"] == [{"constituent": "none"}]
     assert record["events"][1]["periodicity"] == {"interval": {"value-string": "none"}}
-    assert found.completion.holds(record)
+    assert loaded.completion.holds(record)
     del record["events"][0]["when"]
-    assert ("events", "class", "when") in found.completion.lacking(record)
+    assert ("events", "class", "when") in loaded.completion.lacking(record)
 
 
 def test_fact_types_keep_objects_uniqueness_and_tables_in_their_places() -> None:
-    found = given_schema(originals.FACTS)
+    loaded = given_schema(originals.FACTS)
     inner = {"objects": "row", "reference-modes": "row", "mandatory?": "row", "uniqueness": "rows",
         "examples": "object",
              "examples/column-headings": "row", "examples/rows": "rows"}  # fmt: skip
@@ -236,8 +236,8 @@ def test_fact_types_keep_objects_uniqueness_and_tables_in_their_places() -> None
         "inquiry-areas/objects-here/definition": "text", "inquiry-areas/fact-types": "list",
         **{f"inquiry-areas/fact-types/{name}": kind for name, kind in inner.items()},
     }  # fmt: skip
-    record = normalised(found.nodes, {"inquiry-areas": originals.FACTS["DS"]["inquiry-areas"]})
-    assert not list(misfits(found.nodes, record))
+    record = normalised(loaded.nodes, {"inquiry-areas": originals.FACTS["DS"]["inquiry-areas"]})
+    assert not list(misfits(loaded.nodes, record))
     fact = record["inquiry-areas"][0]["fact-types"][0]
     assert (fact["mandatory?"], fact["uniqueness"]) == (["must", ""], [["key1", ""]])
     later = {
@@ -245,7 +245,7 @@ def test_fact_types_keep_objects_uniqueness_and_tables_in_their_places() -> None
             {"inquiry-area-id": "orders", "fact-types": [{**fact, "uniqueness": [["key1", ""], ["", "key2"]]}]}
         ]
     }
-    both = reduced(found.nodes, record, later)
+    both = reduced(loaded.nodes, record, later)
     assert both["inquiry-areas"][0]["fact-types"][0]["uniqueness"] == [["key1", ""], ["", "key2"]]
     assert len(both["inquiry-areas"][0]["fact-types"]) == 2
 
@@ -253,15 +253,15 @@ def test_fact_types_keep_objects_uniqueness_and_tables_in_their_places() -> None
 def test_the_source_that_defines_a_schema_is_read_as_data(tmp_path: Path) -> None:
     file = tmp_path / "bakery.clj"
     file.write_text(originals.CLOJURE)
-    found = load_schema(str(file))
-    assert (found.id, found.questions, list(found.fields["kind"].values)) == (
+    loaded = load_schema(str(file))
+    assert (loaded.id, loaded.questions, list(loaded.fields["kind"].values)) == (
         "process/bakery", 10, ["BATCH-KIND", "SINGLE-KIND"],
     )  # fmt: skip
-    assert found.objective.in_("en") == 'Learn how it is made.\nSuch as {"process-id": "x"}'
-    assert found.nodes["subprocesses"].children["duration"].field.type == "quantity"
+    assert loaded.objective.in_("en") == 'Learn how it is made.\nSuch as {"process-id": "x"}'
+    assert loaded.nodes["subprocesses"].children["duration"].field.type == "quantity"
     body = originals.CLOJURE[originals.CLOJURE.index("{:message") : originals.CLOJURE.index("(when-not") - 2]
     edn = body.replace('(str "Learn how it is made.\\n" "Such as " (clj2json-pretty {:process-id "x"}))', '"Learn"')
-    assert given_schema(edn.replace('(str "Say so " "at the end.")', '"Say so at the end."')).fields == found.fields
+    assert given_schema(edn.replace('(str "Say so " "at the end.")', '"Say so at the end."')).fields == loaded.fields
 
 
 @pytest.mark.parametrize(
@@ -282,5 +282,5 @@ def test_a_schema_without_anything_new_is_written_as_it_was() -> None:
     """A run's settings hold it, and say which run is meant."""
     written = schema().model_dump(mode="json")
     assert "translated" not in written
-    assert not {"wanted", "coined"} & {key for one in written["fields"].values() for key in one}
+    assert not {"wanted", "coined"} & {key for field in written["fields"].values() for key in field}
     assert set(written["fields"]["troubles"]["values"]["demand"]) == {"label", "words"}

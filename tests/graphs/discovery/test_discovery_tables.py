@@ -28,31 +28,33 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> enquete.Run:
 
 
 @pytest.fixture(scope="module")
-def found(run: enquete.Run) -> dict[str, Any]:
+def results(run: enquete.Run) -> dict[str, Any]:
     return dict(run.results["discovery"])
 
 
-def test_what_is_known_and_named_is_counted_in_the_records_question_by_question(found: dict[str, Any]) -> None:
-    own = [one["record"] for one in found["records"]]
-    for field in found["fields"]:
-        assert (field["n"], field["n_total"]) == (sum(bool(one.get(field["path"])) for one in own), 6)
-    goals = Counter(goal for one in own for goal in {normal(goal) for goal in one["goals"]})
-    named = {one["value"]: one for one in found["named"] if one["path"] == "goals"}
-    assert sorted(one["agents"] for one in named.values()) == sorted(goals.values())
+def test_what_is_known_and_named_is_counted_in_the_records_question_by_question(results: dict[str, Any]) -> None:
+    read_records = [record["record"] for record in results["records"]]
+    for field in results["fields"]:
+        assert (field["n"], field["n_total"]) == (sum(bool(record.get(field["path"])) for record in read_records), 6)
+    goals = Counter(goal for record in read_records for goal in {normal(goal) for goal in record["goals"]})
+    named = {value["value"]: value for value in results["named"] if value["path"] == "goals"}
+    assert sorted(value["agents"] for value in named.values()) == sorted(goals.values())
     most = max(goals.values())
-    assert {one["agents"] for one in named.values() if one["first"]} == {most}
-    assert all(one["low"] <= one["share"] == one["agents"] / one["n"] <= one["high"] for one in named.values())
-    curve = found["curve"]
-    assert [one["question"] for one in curve] == list(range(1, len(curve) + 1))
-    assert [one["known"] for one in curve] == sorted(one["known"] for one in curve)
-    assert curve[-1]["complete"] == found["complete"] == sum(one["complete"] for one in found["records"])
-    assert found["questions"] == pytest.approx(sum(one["questions"] for one in found["records"]) / 6)
+    assert {value["agents"] for value in named.values() if value["first"]} == {most}
+    assert all(
+        value["low"] <= value["share"] == value["agents"] / value["n"] <= value["high"] for value in named.values()
+    )
+    curve = results["curve"]
+    assert [point["question"] for point in curve] == list(range(1, len(curve) + 1))
+    assert [point["known"] for point in curve] == sorted(point["known"] for point in curve)
+    assert curve[-1]["complete"] == results["complete"] == sum(record["complete"] for record in results["records"])
+    assert results["questions"] == pytest.approx(sum(record["questions"] for record in results["records"]) / 6)
 
 
-def test_findings_and_files_of_a_run_that_a_rule_read(run: enquete.Run, found: dict[str, Any]) -> None:
-    assert (found["read_by_rule"], found["content"]) == (found["answers_read"], False)
-    said = [one for methodology in run.page_one["methodologies"] for one in methodology["findings"]]
-    assert {one["id"].partition(".")[0] for one in said} == {"complete", "by_rule"}
+def test_findings_and_files_of_a_run_that_a_rule_read(run: enquete.Run, results: dict[str, Any]) -> None:
+    assert (results["read_by_rule"], results["content"]) == (results["answers_read"], False)
+    findings = [finding for methodology in run.page_one["methodologies"] for finding in methodology["findings"]]
+    assert {finding["id"].partition(".")[0] for finding in findings} == {"complete", "by_rule"}
     folder = next(Path(run.path).parents[1].glob("T1/discovery/*"))
     with (folder / "records.csv").open(encoding="utf-8", newline="") as file:
         (first, *others) = csv.DictReader(file)

@@ -20,14 +20,14 @@ LADDER = {
 
 def graph(nodes: str, links: str = "", elements: Mapping[str, tuple[str, ...]] | None = None) -> KnowledgeGraph:
     """graph("a1 f1 p1", "a1>f1 f1>p1"): the first letter of a node is its type in the means-end chain."""
-    found = {
+    concepts = {
         name: ConceptNode(id=name, text=f"{name} text", type=LADDER[name[0]], confidence=1, turn=1,
                    elements=(elements or {}).get(name, ()), sources=SAID)
         for name in nodes.split()
     }  # fmt: skip
     ends = [link.split(">") for link in links.split()]
     edges = [Edge(source=a, target=b, type="leads_to", confidence=1, turn=1, sources=SAID) for a, b in ends]
-    return KnowledgeGraph(found, {edge.key: edge for edge in edges})
+    return KnowledgeGraph(concepts, {edge.key: edge for edge in edges})
 
 
 def past(strategy: str = "deepen", focus: str = "a1", **more: Any) -> Past:

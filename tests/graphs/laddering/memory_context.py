@@ -93,11 +93,11 @@ def recall(interview: LadderingInterview, who: Participant, settings: LadderingS
     carried = planting(settings).carried(who, settings.method.id, seed)
     planted = links(carried, planting(settings).manner.leads)
     ends = {frozenset((edge.source, edge.target)) for edge in interview.graph.edges.values()}
-    found = sum(
+    recalled = sum(
         any(frozenset((a, b)) in ends for a in _nodes(interview, link.source) for b in _nodes(interview, link.target))
         for link in planted
     )
-    return Recall(found, min(sum(len(one.all_thoughts) for one in carried), settings.turns) - len(carried))
+    return Recall(recalled, min(sum(len(chain.all_thoughts) for chain in carried), settings.turns) - len(carried))
 
 
 def _nodes(interview: LadderingInterview, thought: Thought) -> list[str]:
@@ -111,8 +111,8 @@ def study(agents: int, settings: LadderingSettings, language: Language) -> tuple
     for number in range(agents):
         who = person(number, TYPES[number % len(TYPES)])
         interview = interviewed(MemoryContext(who, language, planted=planting(settings)), settings)
-        one = recall(interview, who, settings)
-        total = Recall(total.found + one.found, total.planted + one.planted)
+        part = recall(interview, who, settings)
+        total = Recall(total.found + part.found, total.planted + part.planted)
         interviews.append(interview)
     return total.share, interviews
 

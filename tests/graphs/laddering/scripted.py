@@ -28,8 +28,8 @@ def script(body: dict[str, Any]) -> str | None:
     if "question" in asked:
         return json.dumps({"question": f"Was steht hinter {mark}?"})
     if any(re.fullmatch(r"q\d+", name) for name in asked):
-        said = f"Wichtig ist mir Gedanke {mark}, und dafür gibt es in meinem Leben viele gute Gründe."
-        return json.dumps({name: {"text": said} for name in asked})
+        sentence = f"Wichtig ist mir Gedanke {mark}, und dafür gibt es in meinem Leben viele gute Gründe."
+        return json.dumps({name: {"text": sentence} for name in asked})
     return None
 
 

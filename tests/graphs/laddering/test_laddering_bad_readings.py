@@ -124,22 +124,22 @@ def reading_badly(body: dict[str, Any]) -> str | None:
     asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
     if "concepts" in asked:
         read = next(read for answer, read in zip(ANSWERS, READINGS, strict=True) if answer in text)
-        concepts = [{"text": one, "node_type": kind, "confidence": 0.9, "source_quote": quote, "linked_elements": []}
-                    for one, kind, quote in read.concepts]  # fmt: skip
+        concepts = [{"text": words, "node_type": kind, "confidence": 0.9, "source_quote": quote, "linked_elements": []}
+                    for words, kind, quote in read.concepts]  # fmt: skip
         links = [{"source_text": a, "target_text": b, "relationship_type": kind, "confidence": 0.9, "source_quote": ""}
                  for a, b, kind in read.links]  # fmt: skip
         return json.dumps({"concepts": concepts, "relationships": links})
     if "response_depth" in asked:
         rated = {name: {"rating": 4, "rationale": "scripted"} for name in asked if name not in ("sentiment", "topics")}
         return json.dumps({**rated, "sentiment": "neutral", "topics": []})
-    said = sum(answer in text for answer in ANSWERS)
+    given = sum(answer in text for answer in ANSWERS)
     if "question" in asked:  # each in words of its own: none is a repeat
-        return json.dumps({"question": f"{WORDS[said]} {said}?"})
-    return json.dumps({name: {"text": ANSWERS[said]} for name in asked})
+        return json.dumps({"question": f"{WORDS[given]} {given}?"})
+    return json.dumps({name: {"text": ANSWERS[given]} for name in asked})
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
     place = tmp_path_factory.mktemp("bad")
     settings = {"turns": len(ANSWERS), "concept": "oat_drink", "codes": "rule"}
     with ModelServer(script=reading_badly) as server, results_alone():
@@ -154,19 +154,23 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return {**run.results["laddering"], **logs}
 
 
-def test_only_what_was_said_and_stands_is_kept_and_what_was_left_out_is_counted(found: Any) -> None:
-    assert [turn["answer"] for turn in found["turn_log"]] == list(ANSWERS)
-    (graph,) = found["knowledge_graphs"]
+def test_only_what_was_said_and_stands_is_kept_and_what_was_left_out_is_counted(results: Any) -> None:
+    assert [turn["answer"] for turn in results["turn_log"]] == list(ANSWERS)
+    (graph,) = results["knowledge_graphs"]
     assert {node["text"] for node in graph["nodes"] if not node["retracted"]} == SURVIVE
     assert {node["text"] for node in graph["nodes"] if node["retracted"]} == TAKEN_BACK
-    assert {text for one in found["concepts"] for text in one["wordings"]} == SURVIVE
-    text = {node["node"]: node["text"] for node in found["knowledge_graphs"][0]["nodes"]}
-    code = {text: one["concept"] for one in found["concepts"] for text in one["wordings"]}
-    given = {(one["source"], one["target"]) for one in found["implications"] if one["direct"]}
+    assert {text for concept in results["concepts"] for text in concept["wordings"]} == SURVIVE
+    text = {node["node"]: node["text"] for node in results["knowledge_graphs"][0]["nodes"]}
+    code = {text: concept["concept"] for concept in results["concepts"] for text in concept["wordings"]}
+    given = {(link["source"], link["target"]) for link in results["implications"] if link["direct"]}
     assert given == {(code[source], code[target]) for source, target in LINKS}
     standing = [
-        one for one in found["knowledge_graphs"][0]["edges"] if not one["retracts"] and text[one["source"]] in SURVIVE
+        edge
+        for edge in results["knowledge_graphs"][0]["edges"]
+        if not edge["retracts"] and text[edge["source"]] in SURVIVE
     ]
-    assert {(text[one["source"]], text[one["target"]]) for one in standing if text[one["target"]] in SURVIVE} == LINKS
-    assert Counter({one["why"]: one["n"] for one in found["dropped"]}) == DROPPED
-    assert found["n_invented"] == DROPPED["concept that is not in the answer"]
+    assert {
+        (text[edge["source"]], text[edge["target"]]) for edge in standing if text[edge["target"]] in SURVIVE
+    } == LINKS
+    assert Counter({row["why"]: row["n"] for row in results["dropped"]}) == DROPPED
+    assert results["n_invented"] == DROPPED["concept that is not in the answer"]

@@ -10,7 +10,7 @@ import pytest
 from enquete.graphs.laddering.charts import Point, layout
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.reports.charts import Picture, drawn
-from tests.graphs.laddering.test_laddering_patterns import FORCES, INCIDENTS, JOURNEY, found
+from tests.graphs.laddering.test_laddering_patterns import FORCES, INCIDENTS, JOURNEY, tables_of
 from tests.support.charts import illegible, results
 
 EVIL = '<script>alert(1)</script> "a" --> b; %% ] end'
@@ -28,7 +28,7 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     ],
     "implications": [{"source": "c2", "target": "c3", "direct": 4, **LINK},
         {"source": "c2", "target": "c1", "direct": 3, **LINK}],
-    "nodes": [{"participant": who, "node": "n1", "concept": one} for who in ("p1", "p2") for one in ("c1", "c2", "c3")],
+    "nodes": [{"participant": who, "node": "n1", "concept": c} for who in ("p1", "p2") for c in ("c1", "c2", "c3")],
     "saturation": [{"interviews": n, "new": new, "concepts": all_} for n, new,
         all_ in ((1, 3, 3), (2, 2, 5), (3, 0, 5), (4, 1, 6))],
     "coverage": [{"element": "e", "label": "prices", "agents": 3, "n": 4, "concepts": 2}],
@@ -38,29 +38,29 @@ FACTS = {"n": 4, "n_total": 5, "n_shown": 3, "n_links": 2, "cut_off": 3, "n_late
 
 def pictures(tables: dict[str, Any] = TABLES) -> dict[str, Picture]:
     made = drawn(results(PRESENTATION, tables, FACTS, methodology="laddering"), footer="simulated")
-    return {one.name.partition("/")[2]: one for one in made}
+    return {picture.name.partition("/")[2]: picture for picture in made}
 
 
 def test_every_picture_can_be_read_and_what_was_said_stays_text() -> None:
     every = pictures()
     assert list(every) == ["value_map", "concepts", "coverage", "saturation"]
-    for one in every.values():
-        assert illegible(one.svg()) == []
-        assert "<script>" not in one.svg()
+    for picture in every.values():
+        assert illegible(picture.svg()) == []
+        assert "<script>" not in picture.svg()
     assert every["saturation"].alt == "6 distinct concepts after 4 interviews; the last quarter of them brought 1."
 
 
 def test_links_have_their_number_and_a_letter_where_they_say_different_things() -> None:
-    one = pictures()["value_map"]
-    (numbers,) = [rows for rows in one.spec["datasets"].values() if any(row.get("text") == "4" for row in rows)]
+    picture = pictures()["value_map"]
+    (numbers,) = [rows for rows in picture.spec["datasets"].values() if any(row.get("text") == "4" for row in rows)]
     assert [row["text"] for row in numbers] == ["4", "←3"]  # the second leads to the left
-    assert "time at home · leads to · short trips · direct 3" in one.svg().replace("\u00a0", " ")
-    assert {mark.link for mark in one.marks() if mark.link} == {"laddering?participant=p1%2Cp2"}
+    assert "time at home · leads to · short trips · direct 3" in picture.svg().replace("\u00a0", " ")
+    assert {mark.link for mark in picture.marks() if mark.link} == {"laddering?participant=p1%2Cp2"}
     first, second = TABLES["implications"]
-    one = pictures({**TABLES, "implications": [first, {**second, "relation": "causes"}]})["value_map"]
-    texts = [row["text"] for rows in one.spec["datasets"].values() for row in rows if "text" in row]
+    picture = pictures({**TABLES, "implications": [first, {**second, "relation": "causes"}]})["value_map"]
+    texts = [row["text"] for rows in picture.spec["datasets"].values() for row in rows if "text" in row]
     assert {"4a", "←3b"} <= set(texts)
-    assert "b: causes" in one.svg()
+    assert "b: causes" in picture.svg()
 
 
 def crossed(lines: list[list[Point]], boxes: list[Point], wide: float, tall: float) -> list[Point]:
@@ -83,7 +83,7 @@ def test_no_line_runs_behind_a_box() -> None:
     """Four kinds of concepts, 3, 2, 3 and 1 of them, and every link, to the right and to the left, that skips a
     kind."""
     levels = [[f"{level}{place}" for place in range(size)] for level, size in enumerate((3, 2, 3, 1))]
-    every = [one for row in levels for one in row]
+    every = [code for row in levels for code in row]
     links = [(a, b) for a in every for b in every if abs(int(a[0]) - int(b[0])) > 1]
     made = layout(levels, links, (120, 40), 180)
     boxes = list(made.boxes.values())
@@ -98,5 +98,5 @@ def test_no_line_runs_behind_a_box() -> None:
         ("critical_incident", INCIDENTS * 3, "incidents")],
 )  # fmt: skip
 def test_each_pattern_has_a_chart_of_its_own(methodology: str, interviews: Any, name: str) -> None:
-    one = pictures(found(methodology, interviews))[name]
-    assert illegible(one.svg()) == []
+    picture = pictures(tables_of(methodology, interviews))[name]
+    assert illegible(picture.svg()) == []

@@ -33,8 +33,8 @@ def do(out: Path, name: str, **given: Any) -> Any:
 
 
 def folder(out: Path) -> Path:
-    (found,) = (out / "T1" / "laddering").iterdir()
-    return found
+    (path,) = (out / "T1" / "laddering").iterdir()
+    return path
 
 
 def test_an_edited_codebook_is_applied_without_a_call_and_its_edits_are_kept(out: Path) -> None:
@@ -52,10 +52,10 @@ def test_an_edited_codebook_is_applied_without_a_call_and_its_edits_are_kept(out
     del book["codes"][1]
     (place / "codebook_edited.yaml").write_text(yaml.safe_dump(book, allow_unicode=True), "utf-8")
     edits = do(out, "apply_codebook")["edits"]
-    assert [one["edit"] for one in edits] == ["renamed", *["moved"] * len(second["wordings"]), "dropped"]
+    assert [edit["edit"] for edit in edits] == ["renamed", *["moved"] * len(second["wordings"]), "dropped"]
     codes = do(out, "laddering_results", recoded=True)
     assert codes["total"] == len(before["concepts"]) - 1
-    assert "a name of one's own" in {one["label"] for one in codes["codes"]}
+    assert "a name of one's own" in {code["label"] for code in codes["codes"]}
     assert "a name of one's own" in (place / "recoded" / "transcripts.md").read_text("utf-8")
 
 

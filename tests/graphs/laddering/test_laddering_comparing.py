@@ -40,12 +40,12 @@ def test_an_element_is_spoken_of_by_code_in_whatever_words() -> None:
     both = [interview("x", graph("a1 f1", "a1>f1", linked)), interview("y", graph("a1"))]
     concepts = pool(both)
     coverage = covered(both, concepts, SETTINGS)
-    assert [one.elements[ELEMENT].covered for one in coverage.values()] == [True, True]
-    x, y = (SimpleNamespace(**one) for one in measured(both, concepts, coverage).values())
+    assert [covering.elements[ELEMENT].covered for covering in coverage.values()] == [True, True]
+    x, y = (SimpleNamespace(**values) for values in measured(both, concepts, coverage).values())
     assert (x.richness, x.links, x.new_per_turn, y.richness, y.links, y.new_per_turn) == (2, 1, 1.0, 1, 0, 0.5)
     assert x.coverage == 1 / len(SETTINGS.topic.elements)
     three = [interview("x", graph("a2", elements={"a2": (ELEMENT,)})), *(interview(u, graph("a2")) for u in "yz")]
-    assert not any(one.elements_covered for one in covered(three, pool(three), SETTINGS).values())
+    assert not any(covering.elements_covered for covering in covered(three, pool(three), SETTINGS).values())
 
 
 def pair(richness: list[tuple[int, int]]) -> dict[str, list[LadderingInterview]]:
@@ -57,40 +57,40 @@ def pair(richness: list[tuple[int, int]]) -> dict[str, list[LadderingInterview]]
     }
 
 
-def told(found: dict[str, Any], n_total: int) -> Any:
+def told(tables: dict[str, Any], n_total: int) -> Any:
     facts = {"n": n_total, "n_total": n_total, "by_rule": False, "mean_richness": 5.0}
-    return results(PRESENTATION, found, facts, methodology="laddering")
+    return results(PRESENTATION, tables, facts, methodology="laddering")
 
 
 def test_the_difference_is_adaptive_less_other_agent_by_agent() -> None:
     by = pair([(5, 3), (4, 3), (6, 2), (3, 3), (5, 4), (7, 4)])
     by["scored"].append(interview("6", graph("a1"), stop=""))  # not over: in no comparison
-    found: Any = compared(by, LadderingSettings(strategy="static,scored"))
-    one = found["adapting"][0]
+    tables: Any = compared(by, LadderingSettings(strategy="static,scored"))
+    entry = tables["adapting"][0]
     again = stats.ttest_rel([5, 4, 6, 3, 5, 7], [3, 3, 2, 3, 4, 4])
     low, high = again.confidence_interval(0.95)
-    assert [one[key] for key in ("n", "mean", "low", "high", "p")] == pytest.approx(
+    assert [entry[key] for key in ("n", "mean", "low", "high", "p")] == pytest.approx(
         [6, 11 / 6, low, high, again.pvalue]
     )
-    assert (one["strategy"], one["measure"], one["direction"], len(found["interviews_compared"])) == (
+    assert (entry["strategy"], entry["measure"], entry["direction"], len(tables["interviews_compared"])) == (
         "static", "richness", "more", 12,
     )  # fmt: skip
-    assert [row["richness"] for row in found["strategies_compared"]] == pytest.approx([19 / 6, 5])
-    sentence = findings(PRESENTATION, told(found, 8).analysis)["adapting"].text
+    assert [row["richness"] for row in tables["strategies_compared"]] == pytest.approx([19 / 6, 5])
+    sentence = findings(PRESENTATION, told(tables, 8).analysis)["adapting"].text
     assert sentence.startswith("Adapting helped: adaptive questions found 1.8 more concepts an interview than a fixed")
     assert sentence.endswith("n = 6/8).")
 
 
 @pytest.mark.parametrize(
-    ("richness", "said"),
+    ("richness", "message"),
     [
         ([(2, 4), (3, 5), (2, 5), (1, 3), (2, 4)], "did not help: adaptive questions found 2.2 fewer"),
         ([(3, 3)] * 5, "not certain"),
     ],
 )
-def test_no_help_and_no_difference_are_said_so(richness: list[tuple[int, int]], said: str) -> None:
-    found: Any = compared(pair(richness), LadderingSettings(strategy="scored,static"))
-    assert said in findings(PRESENTATION, told(found, len(richness)).analysis)["adapting"].text
+def test_no_help_and_no_difference_are_said_so(richness: list[tuple[int, int]], message: str) -> None:
+    tables: Any = compared(pair(richness), LadderingSettings(strategy="scored,static"))
+    assert message in findings(PRESENTATION, told(tables, len(richness)).analysis)["adapting"].text
 
 
 def test_too_few_are_not_compared() -> None:
@@ -125,13 +125,13 @@ def test_both_strategies_are_arms_of_one_run_and_nothing_mixes_them(tmp_path: Pa
     }  # fmt: skip
     calls = Counter(arm for _, _, arm, *_ in call_keys(run.folder))
     assert calls.keys() == {"main", "laddering_static"}
-    found: Any = run.results["laddering"]
+    joined: Any = run.results["laddering"]
     single: Any = alone.results["laddering"]
-    assert found["arms"] == ["main"]
+    assert joined["arms"] == ["main"]
     for name in ("concepts", "implications", "coverage", "mean_richness"):
-        assert found[name] == single[name]  # the comparison is beside the findings, never in them
+        assert joined[name] == single[name]  # the comparison is beside the findings, never in them
     assert single["strategies_compared"] == []
-    read = read_results("laddering", PRESENTATION, found, "en")
-    assert [(row["strategy"], row["n"]) for row in found["strategies_compared"]] == [("scored", 2), ("static", 2)]
+    read = read_results("laddering", PRESENTATION, joined, "en")
+    assert [(row["strategy"], row["n"]) for row in joined["strategies_compared"]] == [("scored", 2), ("static", 2)]
     assert "cannot be said of 2 agents" in read.at("section")
     assert "| a fixed script | 2 |" in read.at("section")

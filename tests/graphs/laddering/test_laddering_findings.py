@@ -35,34 +35,36 @@ FACTS = {
 }  # fmt: skip
 
 
-def said(tables: dict[str, Any] = TABLES, **facts: Any) -> dict[str, KeyFinding]:
+def findings_of(tables: dict[str, Any] = TABLES, **facts: Any) -> dict[str, KeyFinding]:
     known = {name: value for name, value in {**FACTS, **facts}.items() if name in PRESENTATION.facts}
     return findings(PRESENTATION, results(PRESENTATION, tables, known, methodology="laddering").analysis)
 
 
 def test_what_leads_to_what_is_a_share_of_interviews() -> None:
-    found = said()
-    assert list(found) == ["saturation", "concept", "end", "link"]  # `findings` has the last one first
-    link = found["link"]
+    told = findings_of()
+    assert list(told) == ["saturation", "concept", "end", "link"]  # `findings` has the last one first
+    link = told["link"]
     assert (
         link.text
         == "“quiet” leads to “calm” in 8 interviews (40%, 95% interval 20% to 60% for one of all links; n = 20/22)."
     )
     assert (link.items, link.kind, link.size, link.figure) == (("turn_01", "turn_12"), "position", 0.4, "value_map")
     assert (link.estimate, link.low, link.high) == (0.4, 0.2, 0.6)
-    assert found["end"].text.startswith("As value “calm” is named most, in 12 interviews")
-    assert "brought 1 of 2 different concepts (n = 20/22)" in found["saturation"].text
+    assert told["end"].text.startswith("As value “calm” is named most, in 12 interviews")
+    assert "brought 1 of 2 different concepts (n = 20/22)" in told["saturation"].text
 
 
 def test_ties_rules_and_nothing_are_said_as_such() -> None:
-    found = said({**TABLES, "concepts": [{**one, "tie": "tied"} for one in TABLES["concepts"]]}, most_named="tied")
-    assert found["concept"].text.startswith("Of all concepts “calm” is among those named most, in 12 interviews")
-    assert found["end"].text.startswith("As value “calm” is among those named most, in 12 interviews")
-    found = said(by_rule=True, n_by_rule=11)
-    assert {one.kind for one in found.values()} == {"null"}
-    assert "a rule stood in for the model and read 11 of 100 answers" in found["by_rule"].text
-    assert [one.kind for one in said({}, n_concepts=0).values()] == ["null"]
-    assert said(n=FEWEST - 1) == {}
+    told = findings_of(
+        {**TABLES, "concepts": [{**concept, "tie": "tied"} for concept in TABLES["concepts"]]}, most_named="tied"
+    )
+    assert told["concept"].text.startswith("Of all concepts “calm” is among those named most, in 12 interviews")
+    assert told["end"].text.startswith("As value “calm” is among those named most, in 12 interviews")
+    told = findings_of(by_rule=True, n_by_rule=11)
+    assert {finding.kind for finding in told.values()} == {"null"}
+    assert "a rule stood in for the model and read 11 of 100 answers" in told["by_rule"].text
+    assert [finding.kind for finding in findings_of({}, n_concepts=0).values()] == ["null"]
+    assert findings_of(n=FEWEST - 1) == {}
 
 
 def groups(planted: bool) -> dict[str, Any]:
@@ -77,10 +79,10 @@ def groups(planted: bool) -> dict[str, Any]:
 
 
 def test_groups_are_said_to_differ_where_they_were_tested() -> None:
-    one = said(groups(planted=True))["groups"]
-    assert "“quiet” is named by 100% of fisher and 0% of ngo" in one.text
-    assert one.p < 0.01
-    none = said(groups(planted=False))["groups"]
+    finding = findings_of(groups(planted=True))["groups"]
+    assert "“quiet” is named by 100% of fisher and 0% of ngo" in finding.text
+    assert finding.p < 0.01
+    none = findings_of(groups(planted=False))["groups"]
     assert none.kind == "null"
     # of 20 agents in two groups who name either with one half, it would take 1.02 at .05/(8 · 2)
     assert none.text.endswith("no difference, however large, would have been found four times in five.")
@@ -105,9 +107,9 @@ def verdict(
         ]
     )  # fmt: skip
     read = {f"n_{key}": n for key, n in (reading or {}).items()}
-    found = Analysis({"work": pd.DataFrame(work)}, {"n": len(concepts), "n_barren": concepts.count(0), **read})
-    one = judge(methodologies(), {"laddering": found}, rows).verdicts["laddering"]
-    return one.verdict, one.reasons
+    analysis = Analysis({"work": pd.DataFrame(work)}, {"n": len(concepts), "n_barren": concepts.count(0), **read})
+    standing = judge(methodologies(), {"laddering": analysis}, rows).verdicts["laddering"]
+    return standing.verdict, standing.reasons
 
 
 def roles(rule: int) -> list[dict[str, int]]:
@@ -116,11 +118,11 @@ def roles(rule: int) -> list[dict[str, int]]:
 
 
 @pytest.mark.parametrize(
-    ("concepts", "said"),
+    ("concepts", "message"),
     [([5, 4, 6], "usable as far as checked"), ([5, 0, 6], "usable with caution"), ([0, 0, 0], "not usable")],
 )
-def test_laddering_is_not_usable_with_0_concepts(concepts: list[int], said: str) -> None:
-    assert verdict(concepts, roles(0))[0] == said
+def test_laddering_is_not_usable_with_0_concepts(concepts: list[int], message: str) -> None:
+    assert verdict(concepts, roles(0))[0] == message
 
 
 def test_laddering_is_not_plainly_usable_when_a_rule_did_the_models_work() -> None:
@@ -133,7 +135,7 @@ def test_laddering_is_not_plainly_usable_when_a_rule_did_the_models_work() -> No
 
 
 @pytest.mark.parametrize(
-    ("changed", "said", "reasons"),
+    ("changed", "message", "reasons"),
     [
         ({}, "usable as far as checked", ("reliability_not_tested",)),
         ({"empty": 19}, "usable with caution", ("answers_without_concepts:above",)),  # 19 of 30 is above .60
@@ -142,6 +144,6 @@ def test_laddering_is_not_plainly_usable_when_a_rule_did_the_models_work() -> No
         ({"unread": 1}, "usable with caution", ("answers_nobody_read:above",)),
     ],
 )
-def test_how_the_answers_were_read_is_judged(changed: dict[str, int], said: str, reasons: tuple[str, ...]) -> None:
+def test_how_the_answers_were_read_is_judged(changed: dict[str, int], message: str, reasons: tuple[str, ...]) -> None:
     reading = {"answers": 30, "unread": 0, "empty": 6, "found": 40, "invented": 2, **changed}
-    assert verdict([5, 4, 6], roles(0), reading=reading) == (said, reasons)
+    assert verdict([5, 4, 6], roles(0), reading=reading) == (message, reasons)

@@ -24,7 +24,7 @@ from enquete.state.asking import Language
 from tests.graphs.laddering.builders import METHOD, SETTINGS, graph
 
 
-def said(text: str, kind: str = "attribute", utterance: str = "u#1", elements: tuple[str, ...] = ()) -> SaidConcept:
+def says(text: str, kind: str = "attribute", utterance: str = "u#1", elements: tuple[str, ...] = ()) -> SaidConcept:
     return SaidConcept(
         text=text, type=kind, confidence=0.9, elements=elements, source=ConceptSource(utterance=utterance, quote=text)
     )
@@ -38,25 +38,25 @@ def linked(source: str, target: str, kind: str = "leads_to") -> Linked:
 
 
 def test_near_duplicates_merge_of_one_type_and_of_two_only_in_the_same_words() -> None:
-    first, _ = with_findings(KnowledgeGraph(), METHOD, [said("ruhigere Nächte im Winter", elements=("quota",))], [], 1)
+    first, _ = with_findings(KnowledgeGraph(), METHOD, [says("ruhigere Nächte im Winter", elements=("quota",))], [], 1)
     second, changes = with_findings(
-        first, METHOD, [said("ruhigere Nächte im Winters", utterance="u#2", elements=("price",))], [], 2
+        first, METHOD, [says("ruhigere Nächte im Winters", utterance="u#2", elements=("price",))], [], 2
     )
     (node,) = second.nodes.values()
     assert [source.utterance for source in node.sources] == ["u#1", "u#2"]
     assert node.elements == ("quota", "price")
     assert (node.turn, changes.merged, changes.new_nodes, changes.any_new) == (1, 1, 0, False)
-    known, _ = with_findings(KnowledgeGraph(), METHOD, [said("ruhigere Nächte im Winter")], [], 1)
-    other, changes = with_findings(known, METHOD, [said("ruhigere Nächte im Winters", "functional_consequence")], [], 2)
+    known, _ = with_findings(KnowledgeGraph(), METHOD, [says("ruhigere Nächte im Winter")], [], 1)
+    other, changes = with_findings(known, METHOD, [says("ruhigere Nächte im Winters", "functional_consequence")], [], 2)
     assert (len(other.nodes), changes.merged) == (2, 0)
-    same, changes = with_findings(known, METHOD, [said("Ruhigere Nächte, im Winter!", "functional_consequence")], [], 2)
+    same, changes = with_findings(known, METHOD, [says("Ruhigere Nächte, im Winter!", "functional_consequence")], [], 2)
     assert (len(same.nodes), changes.merged) == (1, 1)
 
 
 def test_links_bridge_turns_and_follow_a_merged_concept() -> None:
-    known, _ = with_findings(KnowledgeGraph(), METHOD, [said("feste Quoten für Kutter")], [], 1)
+    known, _ = with_findings(KnowledgeGraph(), METHOD, [says("feste Quoten für Kutter")], [], 1)
     grown, changes = with_findings(
-        known, METHOD, [said("feste Quoten für Kuttern"), said("planbare Tage", "functional_consequence")],
+        known, METHOD, [says("feste Quoten für Kuttern"), says("planbare Tage", "functional_consequence")],
         [linked("feste Quoten für Kuttern", "planbare Tage")], 2,
     )  # fmt: skip
     (edge,) = grown.edges.values()
@@ -65,12 +65,12 @@ def test_links_bridge_turns_and_follow_a_merged_concept() -> None:
 
 
 def test_what_the_methodology_forbids_is_counted_not_kept() -> None:
-    concepts = [said("a eins"), said("t eins", "terminal_value"), said("x", "nonsense"), said("…")]
+    concepts = [says("a eins"), says("t eins", "terminal_value"), says("x", "nonsense"), says("…")]
     links = [linked("a eins", "t eins"), linked("t eins", "a eins"), linked("a eins", "nobody"),
         linked("a eins", "a eins"),
              linked("a eins", "t eins", "causes")]  # fmt: skip
-    found, changes = with_findings(KnowledgeGraph(), METHOD, concepts, links, 1)
-    assert found.edges == {}
+    known, changes = with_findings(KnowledgeGraph(), METHOD, concepts, links, 1)
+    assert known.edges == {}
     assert changes.dropped == {
         "unknown node type": 1, "empty concept": 1, "relationship that the methodology does not allow": 4,
         "relationship to an unknown concept": 1,
@@ -82,11 +82,11 @@ words = st.text(alphabet="abcdefgh ", min_size=1, max_size=12)
 
 
 @given(st.lists(st.tuples(words, st.sampled_from(list(METHOD.node_types))), max_size=12))
-def test_no_concept_is_lost_and_none_is_there_twice(found: list[tuple[str, str]]) -> None:
+def test_no_concept_is_lost_and_none_is_there_twice(pairs: list[tuple[str, str]]) -> None:
     known = KnowledgeGraph()
     utterances = set()
-    for turn, (text, kind) in enumerate(found, start=1):
-        known, changes = with_findings(known, METHOD, [said(text, kind, f"u#{turn}")], [], turn)
+    for turn, (text, kind) in enumerate(pairs, start=1):
+        known, changes = with_findings(known, METHOD, [says(text, kind, f"u#{turn}")], [], turn)
         if not changes.dropped:
             utterances.add(f"u#{turn}")
     assert {source.utterance for node in known.nodes.values() for source in node.sources} == utterances
@@ -122,8 +122,8 @@ def test_longest_chain_by_hand(known: KnowledgeGraph, length: int) -> None:
 
 def test_depth_score_is_a_chain_over_the_ladder_and_coverage_is_of_all_elements() -> None:
     """Port point 6: one linked node of five levels is 1/5; a chain of three is 3/5, three loose nodes are not."""
-    one = cover(graph("a1", elements={"a1": ("quota",)}), SETTINGS.topic.elements, METHOD)
-    assert one.elements["quota"].depth_score == pytest.approx(1 / 5)
+    covering = cover(graph("a1", elements={"a1": ("quota",)}), SETTINGS.topic.elements, METHOD)
+    assert covering.elements["quota"].depth_score == pytest.approx(1 / 5)
     quota = {"a1": ("quota",), "f1": ("quota",), "p1": ("quota",)}
     chain = cover(graph("a1 f1 p1", "a1>f1 f1>p1", quota), SETTINGS.topic.elements, METHOD).elements["quota"]
     assert (chain.depth_score, chain.linked_node_ids) == (pytest.approx(3 / 5), ("a1", "f1", "p1"))
@@ -134,15 +134,15 @@ def test_depth_score_is_a_chain_over_the_ladder_and_coverage_is_of_all_elements(
         graph("a1 f1 p1", "a1>f1 f1>p1", {"a1": ("quota",), "p1": ("quota",)}), SETTINGS.topic.elements, METHOD
     )
     assert outside.elements["quota"].depth_score == pytest.approx(1 / 5)  # the middle of the chain is not the element's
-    found = cover(graph("a1 a2", elements={"a1": ("quota",), "a2": ("price",)}), SETTINGS.topic.elements, METHOD)
-    assert (found.elements_covered, found.elements_total, found.breadth) == (2, 8, 0.25)
-    assert found.depth == pytest.approx(2 * 0.2 / 8)
-    assert not found.elements["origin"].covered
+    elements = cover(graph("a1 a2", elements={"a1": ("quota",), "a2": ("price",)}), SETTINGS.topic.elements, METHOD)
+    assert (elements.elements_covered, elements.elements_total, elements.breadth) == (2, 8, 0.25)
+    assert elements.depth == pytest.approx(2 * 0.2 / 8)
+    assert not elements.elements["origin"].covered
 
 
 def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
     jobs = LadderingSettings(methodology="jobs_to_be_done").method
-    known, _ = with_findings(KnowledgeGraph(), jobs, [said("Absatz", "job_statement"), said("Kälte", "pain_point")],
+    known, _ = with_findings(KnowledgeGraph(), jobs, [says("Absatz", "job_statement"), says("Kälte", "pain_point")],
                              [linked("Kälte", "Absatz", "conflicts_with")], 1)  # fmt: skip
     assert longest_chain(known, jobs, known.nodes) == 2
     assert jobs.rungs == len(jobs.node_types) == 10
@@ -151,18 +151,20 @@ def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
 
 def test_elements_and_quotes_are_those_of_the_answer_and_the_focus() -> None:
     """Port point 5."""
-    found, _, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1",
+    concepts, _, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1",
         SETTINGS.topic, "de", None,
                       KnowledgeGraph())  # fmt: skip
-    assert found[0].elements == ()
+    assert concepts[0].elements == ()
     known = graph("a1", elements={"a1": ("quota",)})
     extraction = Extraction(
         concepts=[ConceptFound(text="planbare Tage", node_type="functional_consequence"),
                   ConceptFound(text="Segeln", node_type="attribute")],
         relationships=[RelationFound(source_text="a1 text", target_text="planbare Tage", relationship_type="leads_to")],
     )  # fmt: skip
-    found, _, _ = placed(extraction, "planbare Tage, und Segeln", "u#2", SETTINGS.topic, "de", known.nodes["a1"], known)
-    assert [one.elements for one in found] == [("quota",), ()]
+    concepts, _, _ = placed(
+        extraction, "planbare Tage, und Segeln", "u#2", SETTINGS.topic, "de", known.nodes["a1"], known
+    )
+    assert [concept.elements for concept in concepts] == [("quota",), ()]
     assert quoted("Ruhe im Hafen", "Ich will ruhe, im Hafen.") == "Ruhe im Hafen"
     assert quoted("erfunden", "Ich will Ruhe.") == "Ich will Ruhe."
     assert quoted("", "Ich will Ruhe.") == "Ich will Ruhe."
@@ -180,22 +182,22 @@ def test_elements_and_quotes_are_those_of_the_answer_and_the_focus() -> None:
 )
 def test_a_concept_that_nobody_said_is_left_out_and_counted(text: str, quote: str, kept: bool) -> None:
     extraction = Extraction(concepts=[ConceptFound(text=text, node_type="attribute", source_quote=quote)])
-    found, links, left_out = placed(
+    concepts, links, left_out = placed(
         extraction, "I like small boats.", "u#1", SETTINGS.topic, "en", None, KnowledgeGraph()
     )
-    assert (len(found), left_out) == (int(kept), {} if kept else {UNSAID: 1})
-    assert all(one.source.quote in "I like small boats." for one in found)
-    _, changes = with_findings(KnowledgeGraph(), SETTINGS.method, found, links, 1, left_out)
+    assert (len(concepts), left_out) == (int(kept), {} if kept else {UNSAID: 1})
+    assert all(concept.source.quote in "I like small boats." for concept in concepts)
+    _, changes = with_findings(KnowledgeGraph(), SETTINGS.method, concepts, links, 1, left_out)
     assert changes.dropped == ({} if kept else {"concept that is not in the answer": 1})
 
 
 def test_a_retraction_marks_what_it_takes_back_and_is_no_link() -> None:
     first, _ = with_findings(
-        KnowledgeGraph(), METHOD, [said("feste Quoten für Kutter"), said("planbare Tage", "functional_consequence")],
+        KnowledgeGraph(), METHOD, [says("feste Quoten für Kutter"), says("planbare Tage", "functional_consequence")],
         [linked("feste Quoten für Kutter", "planbare Tage")], 1,
     )  # fmt: skip
     then, changes = with_findings(
-        first, METHOD, [said("freie Tage auf See")],
+        first, METHOD, [says("freie Tage auf See")],
         [linked("freie Tage auf See", "feste Quoten für Kutter", "revises")], 2,
     )  # fmt: skip
     assert (changes.new_nodes, changes.new_edges, changes.retracted) == (1, 0, 1)
@@ -217,8 +219,8 @@ def test_a_retraction_marks_what_it_takes_back_and_is_no_link() -> None:
     ],
 )
 def test_opposites_never_merge(one: str, other: str) -> None:
-    found, changes = with_findings(KnowledgeGraph(), METHOD, [said(one), said(other)], [], 1)
-    assert (len(found.nodes), changes.merged) == (2, 0)
+    known, changes = with_findings(KnowledgeGraph(), METHOD, [says(one), says(other)], [], 1)
+    assert (len(known.nodes), changes.merged) == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -236,5 +238,5 @@ def test_an_expectation_is_violated_only_where_the_respondent_says_so(
     journey = LadderingSettings(methodology="customer_journey").method
     link = RelationFound(source_text="desk", target_text="quick reply", relationship_type="violates")
     unknown = RelationFound(source_text="desk", target_text="quick reply", relationship_type="unheard_of")
-    found = as_said(Extraction(relationships=[link, unknown]), answer, journey, language)
-    assert [one.relationship_type for one in found.relationships] == [kind, "unheard_of"]
+    extraction = as_said(Extraction(relationships=[link, unknown]), answer, journey, language)
+    assert [relationship.relationship_type for relationship in extraction.relationships] == [kind, "unheard_of"]

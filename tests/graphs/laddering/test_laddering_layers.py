@@ -17,7 +17,7 @@ from enquete.state.errors import InstrumentError
 FIVE = ("critical_incident", "customer_journey", "jobs_to_be_done", "means_end_chain", "repertory_grid")
 
 
-def own(tmp_path: Path, layer: str, name: str, *changes: tuple[str, str]) -> Path:
+def edited(tmp_path: Path, layer: str, name: str, *changes: tuple[str, str]) -> Path:
     """A shipped file with some of its text replaced."""
     folders = [FOLDER / pack / layer for pack in packs()] + [files("enquete.instruments") / layer]
     text = yaml_files(folders)[name].read_text("utf-8")
@@ -60,7 +60,7 @@ def test_a_shipped_methodology_is_sound(name: str) -> None:
         for technique in strategy.techniques:
             types = method.node_types if strategy.focus else [""]
             assert any(method.applicable(technique, kind) for kind in types), technique.id
-            for text in (q.in_(one) for q in technique.questions for one in get_args(Language)):
+            for text in (q.in_(language) for q in technique.questions for language in get_args(Language)):
                 assert not strategy.focus or text.startswith((f"„{FOCUS}“: ", f"“{FOCUS}”: ")), text
     phases = ("early", "mid", "late")
     assert len({max(method.strategies, key=lambda s: method.multiplier(phase, s)) for phase in phases}) >= 2
@@ -91,7 +91,7 @@ def test_a_shipped_methodology_is_sound(name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_methodology_is_told_with_file_and_line(tmp_path: Path, old: str, new: str, told: str) -> None:
-    path = own(tmp_path, "methodologies", "means_end_chain", (old, new))
+    path = edited(tmp_path, "methodologies", "means_end_chain", (old, new))
     message = complaint(path)
     assert told in message
     assert "own.yaml:" in message
@@ -103,14 +103,14 @@ def test_a_mistake_in_a_methodology_is_told_with_file_and_line(tmp_path: Path, o
 
 
 def test_aliases_belong_to_one_element_and_are_never_empty(tmp_path: Path) -> None:
-    path = own(tmp_path, "concepts", "fisheries_2040", ("[Preis, Fischpreis", "[Preis, quote*, Fischpreis"))
+    path = edited(tmp_path, "concepts", "fisheries_2040", ("[Preis, Fischpreis", "[Preis, quote*, Fischpreis"))
     message = complaint(path, Concept)
     assert "'quote*' stands for the elements price and quota; an alias belongs to one element" in message
     assert f"own.yaml:{line_of(path, '[Preis, quote*')}:" in message
-    path = own(tmp_path, "concepts", "fisheries_2040", ("en: [quota,", "en: [Quote*, quota,"))
+    path = edited(tmp_path, "concepts", "fisheries_2040", ("en: [quota,", "en: [Quote*, quota,"))
     assert load_layer(Concept, "", str(path)).mentioned("die Quote") == ("quota",)
     # The literal port let an empty text match every alias.
-    path = own(tmp_path, "concepts", "fisheries_2040", ("de: [Quote*,", 'de: ["", Quote*,'))
+    path = edited(tmp_path, "concepts", "fisheries_2040", ("de: [Quote*,", 'de: ["", Quote*,'))
     assert "is empty" in complaint(path, Concept)
     concept = LadderingSettings().topic
     assert concept.mentioned("") == concept.mentioned("   ") == ()
@@ -119,7 +119,7 @@ def test_aliases_belong_to_one_element_and_are_never_empty(tmp_path: Path) -> No
 
 
 def test_an_own_methodology_is_one_file_and_stays_with_the_run(tmp_path: Path) -> None:
-    path = own(tmp_path, "methodologies", "means_end_chain", ("id: means_end_chain", "id: mine"))
+    path = edited(tmp_path, "methodologies", "means_end_chain", ("id: means_end_chain", "id: mine"))
     settings = LadderingSettings(methodology=str(path), turns=3)
     kept = settings.model_dump(mode="json")
     path.unlink()

@@ -33,7 +33,7 @@ from tests.graphs.laddering.memory_context import PLANT
 
 
 def interviews(*graphs: KnowledgeGraph) -> list[LadderingInterview]:
-    return [LadderingInterview(f"agent:{number}", graph=one) for number, one in enumerate(graphs, start=1)]
+    return [LadderingInterview(f"agent:{number}", graph=known) for number, known in enumerate(graphs, start=1)]
 
 
 THREE = interviews(
@@ -58,15 +58,15 @@ def made(
         {"source": a, "target": b, "direct": n, "indirect": 0, "relation": "leads_to"} for a, b, n in cells
     ]
     concepts: list[Row] = [
-        {"concept": one, "label": f"word {one}", "type": kind, "agents": 1} for one, kind in types.items()
+        {"concept": code, "label": f"word {code}", "type": kind, "agents": 1} for code, kind in types.items()
     ]
     return mapped(rows, concepts, wanted), rows, concepts
 
 
 def test_pooling_and_implication_matrix_by_hand() -> None:
     concepts = pool(THREE)
-    assert [(one.label, one.agents) for one in concepts[:2]] == [("a1 text", 3), ("f1 text", 3)]
-    assert {one.label: one.agents for one in concepts} == {
+    assert [(concept.label, concept.agents) for concept in concepts[:2]] == [("a1 text", 3), ("f1 text", 3)]
+    assert {concept.label: concept.agents for concept in concepts} == {
         "a1 text": 3, "f1 text": 3, "p1 text": 2, "i1 text": 2, "p2 text": 1,
     }  # fmt: skip
     # Agent 1: a1→f1→p1→i1. Agent 2: a1→f1→p1. Agent 3: a1→f1, p2→i1. Indirect: over one link or more in between.
@@ -78,14 +78,14 @@ def test_pooling_and_implication_matrix_by_hand() -> None:
     # z at 1 − .05/(2·7), for there are seven cells: 2.690 (R qnorm); a1→f1 in 3 of 3: low = 1/(1 + z²/3) = .293.
     (first, *_) = implication_matrix(THREE, pool(THREE))
     assert (first["share"], first["low"], first["high"]) == pytest.approx((1, 0.293, 1), abs=5e-4)
-    curve = [(one["interviews"], one["new"], one["concepts"]) for one in saturation(THREE, pool(THREE))]
+    curve = [(point["interviews"], point["new"], point["concepts"]) for point in saturation(THREE, pool(THREE))]
     assert curve == [(1, 4, 4), (2, 0, 4), (3, 1, 5)]
 
 
 def test_cells_count_an_agent_once_and_their_table_holds_no_formula() -> None:
-    one = interviews(graph("a1 f1 f2", "a1>f1 f1>f2 a1>f2"))
-    concepts = pool(one)
-    assert by_label(implication_matrix(one, concepts), concepts)["a1", "f2"] == (1, 0)
+    single = interviews(graph("a1 f1 f2", "a1>f1 f1>f2 a1>f2"))
+    concepts = pool(single)
+    assert by_label(implication_matrix(single, concepts), concepts)["a1", "f2"] == (1, 0)
     codes = [
         {"concept": "c1", "label": "=A1", "type": "attribute"},
         {"concept": "c2", "label": "gut", "type": "terminal_value"},
@@ -98,13 +98,14 @@ def test_abstractness_centrality_and_prestige_by_hand_and_none_without_links() -
     """Direct links in all: 3 + 2 + 1 + 1 = 7. f1: 3 in, 2 out. i1: 2 in. a1: 3 out."""
     concepts = pool(THREE)
     rows = concept_rows(THREE, concepts, implication_matrix(THREE, concepts), climbs=True)
-    found = {
-        one["label"].removesuffix(" text"): [one[k] for k in ("abstractness", "centrality", "prestige")] for one in rows
+    measures = {
+        entry["label"].removesuffix(" text"): [entry[k] for k in ("abstractness", "centrality", "prestige")]
+        for entry in rows
     }
-    assert found["f1"] == pytest.approx([3 / 5, 5 / 7, 3 / 7])
-    assert found["i1"] == pytest.approx([1, 2 / 7, 2 / 7])
-    assert found["a1"] == pytest.approx([0, 3 / 7, 0])
-    assert [(one["tie"], one["items"]) for one in rows[:2]] == [("alone", ["turn_01"])] * 2  # of its kind
+    assert measures["f1"] == pytest.approx([3 / 5, 5 / 7, 3 / 7])
+    assert measures["i1"] == pytest.approx([1, 2 / 7, 2 / 7])
+    assert measures["a1"] == pytest.approx([0, 3 / 7, 0])
+    assert [(entry["tie"], entry["items"]) for entry in rows[:2]] == [("alone", ["turn_01"])] * 2  # of its kind
     alone = interviews(graph("a1"))
     (row,) = concept_rows(alone, pool(alone), [], climbs=True)
     assert (row["abstractness"], row["centrality"], row["prestige"]) == (None, None, None)
@@ -122,28 +123,28 @@ def test_codes_hold_what_is_alike_but_no_opposites() -> None:
 
 def test_planted_thoughts_come_back_as_one_code_each() -> None:
     """86 wordings of 43 thoughts, German; without types, which hold more apart. By trigrams they were 86 concepts."""
-    chains = [one for one in PLANT.chains if one.method == "means_end_chain"]
+    chains = [chain for chain in PLANT.chains if chain.method == "means_end_chain"]
     thoughts = {thought.de for chain in chains for thought in chain.all_thoughts}
-    assert 39 <= len(grouped(sorted(normal(wording) for one in thoughts for wording in one))) <= 47
+    assert 39 <= len(grouped(sorted(normal(wording) for thought in thoughts for wording in thought))) <= 47
 
 
 def test_the_cut_off_represents_two_thirds_of_the_links_and_rises_on_a_crowded_map() -> None:
     """By hand: of 10 links given, cut-off 4 keeps 4, cut-off 3 keeps 7, which is above 6.7."""
     cells = [("c1", "c2", 4), ("c2", "c3", 3), ("c3", "c4", 2), ("c1", "c4", 1)]
-    found, *_ = made(cells, dict.fromkeys(("c1", "c2", "c3", "c4"), "attribute"), None)
-    assert (found["cut_off"], found["map_share"], found["map_repeated"]) == (3, pytest.approx(0.7), pytest.approx(0.9))
+    facts, *_ = made(cells, dict.fromkeys(("c1", "c2", "c3", "c4"), "attribute"), None)
+    assert (facts["cut_off"], facts["map_share"], facts["map_repeated"]) == (3, pytest.approx(0.7), pytest.approx(0.9))
     concepts = pool(THREE)
     cells = implication_matrix(THREE, concepts)
     rows = concept_rows(THREE, concepts, cells, climbs=True)
     mapped(cells, rows, 2)
     assert {cell["direct"] for cell in cells if cell["shown"]} == {2, 3}
     assert mapped(cells, rows, 9)["cut_off"] == 1  # nobody would be on it
-    levels = {one["level"]: one["type"] for one in rows}
+    levels = {row["level"]: row["type"] for row in rows}
     assert [levels[n] for n in range(4)] == METHOD.kinds[:4]
     types = {f"c{i}": "attribute" if i % 2 else "functional_consequence" for i in range(100)}
-    found, _, concepts = made([(f"c{i}", f"c{i + 1}", 1 + (i < 10)) for i in range(1, 98, 2)], types, 1)
-    assert found["cut_off"] == 2
-    assert sum(one["level"] is not None for one in concepts) == found["n_shown"] <= MOST_CONCEPTS
+    facts, _, concepts = made([(f"c{i}", f"c{i + 1}", 1 + (i < 10)) for i in range(1, 98, 2)], types, 1)
+    assert facts["cut_off"] == 2
+    assert sum(concept["level"] is not None for concept in concepts) == facts["n_shown"] <= MOST_CONCEPTS
 
 
 ends = st.sampled_from(["a1>f1", "a2>f1", "a1>f2", "f1>p1", "f2>p1", "p1>i1", "i1>t1", "f1>f2", "p1>p2"])
@@ -151,15 +152,15 @@ ends = st.sampled_from(["a1>f1", "a2>f1", "a1>f2", "f1>p1", "f2>p1", "p1>i1", "i
 
 @given(st.lists(st.sets(ends), max_size=6))
 def test_cells_are_bounded_by_the_agents_and_the_map_holds_every_link_once(drawn: list[set[str]]) -> None:
-    found = interviews(*(graph("a1 a2 f1 f2 p1 p2 i1 t1", " ".join(sorted(links))) for links in drawn))
-    concepts = pool(found)
-    cells = implication_matrix(found, concepts)
-    assert all(0 < cell["direct"] + cell["indirect"] <= len(found) for cell in cells)
+    held = interviews(*(graph("a1 a2 f1 f2 p1 p2 i1 t1", " ".join(sorted(links))) for links in drawn))
+    concepts = pool(held)
+    cells = implication_matrix(held, concepts)
+    assert all(0 < cell["direct"] + cell["indirect"] <= len(held) for cell in cells)
     assert sum(cell["direct"] for cell in cells) == sum(len(links) for links in drawn)
-    rows = concept_rows(found, concepts, cells, climbs=True)
+    rows = concept_rows(held, concepts, cells, climbs=True)
     mapped(cells, rows, 1)
     assert [cell["shown"] for cell in cells] == [cell["direct"] > 0 for cell in cells]
-    places = [(one["level"], one["place"]) for one in rows if one["level"] is not None]
+    places = [(row["level"], row["place"]) for row in rows if row["level"] is not None]
     assert len(set(places)) == len(places)
     assert {level for level, _ in places} == set(range(len({level for level, _ in places})))
 
@@ -176,8 +177,8 @@ def test_mermaid_escapes_what_was_said() -> None:
     assert "c1 -->|leads to 2| c2" in source
 
 
-def words(one: KnowledgeGraph) -> tuple[list[Row], list[Row]]:
-    (interview,) = interviews(one)
+def words(known: KnowledgeGraph) -> tuple[list[Row], list[Row]]:
+    (interview,) = interviews(known)
     return list(node_rows(interview, homes(pool([interview])))), list(edge_rows(interview))
 
 
@@ -195,12 +196,12 @@ def gephi_labels(graphml: str) -> dict[str, list[str]]:
 
 
 def test_graphml_holds_sources_and_can_be_read_back() -> None:
-    one = graph("a1 f1", "a1>f1", {"a1": ("quota", "price")})
+    known = graph("a1 f1", "a1>f1", {"a1": ("quota", "price")})
     evil, back = (
-        one.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"}),
-        one.edges["a1>f1:leads_to"].model_copy(update={"type": "revises"}),
+        known.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"}),
+        known.edges["a1>f1:leads_to"].model_copy(update={"type": "revises"}),
     )
-    nodes, edges = words(KnowledgeGraph({**one.nodes, "a1": evil}, {**one.edges, back.key: back}))
+    nodes, edges = words(KnowledgeGraph({**known.nodes, "a1": evil}, {**known.edges, back.key: back}))
     graphml = agents_graphml(nodes, edges)
     read = nx.parse_graphml(graphml, force_multigraph=True)
     assert gephi_labels(graphml) == {"node": ["label"], "edge": []}

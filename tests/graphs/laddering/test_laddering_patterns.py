@@ -28,8 +28,8 @@ def interview(
     turn that told a concept, as `by` rated it."""
     nodes, turns = {}, []
     for number, (name, kind) in enumerate(kinds.items(), start=1):
-        said = ConceptSource(utterance=f"{unit}#{number}", quote=name)
-        nodes[name] = ConceptNode(id=name, text=name, type=kind, confidence=1, turn=number, sources=(said,))
+        source = ConceptSource(utterance=f"{unit}#{number}", quote=name)
+        nodes[name] = ConceptNode(id=name, text=name, type=kind, confidence=1, turn=number, sources=(source,))
         rated = AnswerRating(rating=valence[name]) if valence and name in valence else None
         turns.append(
             TurnRecord.model_construct(turn=number, choice=None, readings=Readings(valence=rated), by={"signal": by})
@@ -42,17 +42,17 @@ def interview(
 def pooled(interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
     """One code a name, the most widespread first."""
     named: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for one in interviews:
-        for node in one.graph.nodes.values():
-            named.setdefault((node.type, node.text), []).append((one.unit, node.id))
+    for held in interviews:
+        for node in held.graph.nodes.values():
+            named.setdefault((node.type, node.text), []).append((held.unit, node.id))
     ordered = sorted(named.items(), key=lambda pair: -len(pair[1]))
     return [PooledConcept(f"c{n}", text, kind, tuple(at)) for n, ((kind, text), at) in enumerate(ordered)]
 
 
-def found(methodology: str, interviews: Sequence[LadderingInterview]) -> dict[str, Any]:
+def tables_of(methodology: str, interviews: Sequence[LadderingInterview]) -> dict[str, Any]:
     """The pattern's tables, with the codes that they name."""
     method, codes = LadderingSettings(methodology=methodology).method, pooled(interviews)
-    concepts = [{"concept": one.id, "label": one.label, "type": one.type, "agents": one.agents} for one in codes]
+    concepts = [{"concept": code.id, "label": code.label, "type": code.type, "agents": code.agents} for code in codes]
     tables = pattern(interviews, codes, method, "en")
     for beside in ("balances", "whole"):  # of agents, and facts
         tables.pop(beside, None)
@@ -60,7 +60,7 @@ def found(methodology: str, interviews: Sequence[LadderingInterview]) -> dict[st
 
 
 def label(tables: Mapping[str, Any], code: str | None) -> str | None:
-    return next((one["label"] for one in tables["concepts"] if one["concept"] == code), None)
+    return next((concept["label"] for concept in tables["concepts"] if concept["concept"] == code), None)
 
 
 FORCES = [
@@ -74,22 +74,22 @@ FORCES = [
 
 
 def test_forces_count_agents_and_weigh_each_agents_own() -> None:
-    own = found("jobs_to_be_done", FORCES)
-    assert [(one["agents"], one["codes"], label(own, one["first"])) for one in own["forces"]] == [
+    tables = tables_of("jobs_to_be_done", FORCES)
+    assert [(force["agents"], force["codes"], label(tables, force["first"])) for force in tables["forces"]] == [
         (3, 2, "p"), (3, 3, "g"), (2, 1, "w"), (2, 1, "h"),
     ]  # fmt: skip
     by_agent = pattern(FORCES, pooled(FORCES), LadderingSettings(methodology="jobs_to_be_done").method, "en")[
         "balances"
     ]
     assert list(by_agent.values()) == pytest.approx([1 / 3, -1 / 3, 1, 0, None, 1])
-    (one,) = own["balance"]
-    assert [one[key] for key in ("n", "towards", "even", "against", "decided", "mean")] == pytest.approx(
+    (balance,) = tables["balance"]
+    assert [balance[key] for key in ("n", "towards", "even", "against", "decided", "mean")] == pytest.approx(
         [5, 3, 1, 1, 4, 0.4]
     )
-    assert (one["direction"], one["p"]) == ("towards", None)  # four are too few to be tested
-    (more,) = found("jobs_to_be_done", [replace(one, unit=f"{one.unit}{n}") for n in range(3) for one in FORCES])[
-        "balance"
-    ]
+    assert (balance["direction"], balance["p"]) == ("towards", None)  # four are too few to be tested
+    (more,) = tables_of(
+        "jobs_to_be_done", [replace(incident, unit=f"{incident.unit}{n}") for n in range(3) for incident in FORCES]
+    )["balance"]
     assert more["p"] == pytest.approx(stats.binomtest(9, 12).pvalue)
 
 
@@ -107,11 +107,11 @@ JOURNEY = [
 def test_a_journey_is_told_stage_by_stage_with_the_feeling_of_each_step() -> None:
     """start before end with two of three agents who told both; desk belongs to start. Valence at the desk: a 1 (by way
     of the friction), b (2 + 4) / 2 = 3, so 2 on average of two agents."""
-    own = found("customer_journey", JOURNEY)
-    start, desk, end = own["steps"]
-    assert [label(own, one["step"]) for one in (start, desk, end)] == ["start", "desk", "end"]
+    tables = tables_of("customer_journey", JOURNEY)
+    start, desk, end = tables["steps"]
+    assert [label(tables, step["step"]) for step in (start, desk, end)] == ["start", "desk", "end"]
     assert (desk["n"], desk["mean"], desk["agents"]) == (2, 2.0, 2)
-    assert (label(own, desk["feeling"]), label(own, desk["friction"])) == ("rage", "queue")
+    assert (label(tables, desk["feeling"]), label(tables, desk["friction"])) == ("rage", "queue")
     assert (start["n"], start["mean"]) == (0, None)
     assert (end["n"], end["mean"], end["lowest"]) == (1, 5.0, False)
 
@@ -125,12 +125,12 @@ INCIDENTS = [
 
 
 def test_an_incident_has_its_own_chain_and_not_that_of_another() -> None:
-    own = found("critical_incident", INCIDENTS)
-    assert [(one["told"], one["tellings"]) for one in own["parts"]] == [(1, 3), (3, 3), (2, 3), (2, 3), (1, 3)]
-    storm, fire = own["incidents"][:5], own["incidents"][5:]
-    assert [one["agents"] for one in storm] == [1, 2, 2, 1, 1]
-    assert [label(own, one["first"]) for one in fire] == [None, "fire", None, "fear", None]
-    assert [one["centre"] for one in fire] == [False, True, False, False, False]
+    tables = tables_of("critical_incident", INCIDENTS)
+    assert [(part["told"], part["tellings"]) for part in tables["parts"]] == [(1, 3), (3, 3), (2, 3), (2, 3), (1, 3)]
+    storm, fire = tables["incidents"][:5], tables["incidents"][5:]
+    assert [part["agents"] for part in storm] == [1, 2, 2, 1, 1]
+    assert [label(tables, part["first"]) for part in fire] == [None, "fire", None, "fear", None]
+    assert [part["centre"] for part in fire] == [False, True, False, False, False]
     whole = pattern(INCIDENTS, pooled(INCIDENTS), LadderingSettings(methodology="critical_incident").method, "en")[
         "whole"
     ]
@@ -140,16 +140,16 @@ def test_an_incident_has_its_own_chain_and_not_that_of_another() -> None:
 def again(interviews: Sequence[LadderingInterview], times: int) -> list[LadderingInterview]:
     """The same interviews of as many agents more."""
     more = []
-    for one in [replace(one, unit=f"{one.unit}{n}") for n in range(times) for one in interviews]:
+    for copy in [replace(held, unit=f"{held.unit}{n}") for n in range(times) for held in interviews]:
         told = {name: node.model_copy(update={"sources": tuple(
-            s.model_copy(update={"utterance": f"{one.unit}#{s.utterance.partition('#')[2]}"}) for s in node.sources)})
-            for name, node in one.graph.nodes.items()}  # fmt: skip
-        more.append(replace(one, graph=KnowledgeGraph(told, one.graph.edges)))
+            s.model_copy(update={"utterance": f"{copy.unit}#{s.utterance.partition('#')[2]}"}) for s in node.sources)})
+            for name, node in copy.graph.nodes.items()}  # fmt: skip
+        more.append(replace(copy, graph=KnowledgeGraph(told, copy.graph.edges)))
     return more
 
 
 @pytest.mark.parametrize(
-    ("methodology", "interviews", "said"),
+    ("methodology", "interviews", "message"),
     [
         ("jobs_to_be_done", again(FORCES, 6), "18 of 24 agents name more for a change than against it (75%, 95% "
                                               "interval 55% to 88%, adjusted p = 0.02"),
@@ -160,14 +160,14 @@ def again(interviews: Sequence[LadderingInterview], times: int) -> list[Ladderin
     ],
 )  # fmt: skip
 def test_each_has_a_finding_of_its_own_and_no_ladder(
-    methodology: str, interviews: Sequence[LadderingInterview], said: str
+    methodology: str, interviews: Sequence[LadderingInterview], message: str
 ) -> None:
     """Wilson's interval of 18 of 24: [.551, .880]; the sign test's p: 2·P(X ≤ 6) of 24 = .0227 (R binom.test)."""
     assert not LadderingSettings(methodology=methodology).method.climbs
-    tables = found(methodology, interviews)
+    tables = tables_of(methodology, interviews)
     facts = {"n": len(interviews), "n_total": len(interviews), "climbs": False, "by_rule": False}
     method = LadderingSettings(methodology=methodology).method
     facts |= pattern(interviews, pooled(interviews), method, "en").get("whole", {})
-    told = [one.text for one in findings(PRESENTATION, results(PRESENTATION, tables, facts).analysis).values()]
-    assert any(said in one for one in told), told
-    assert not any("leads to" in one for one in told)
+    told = [finding.text for finding in findings(PRESENTATION, results(PRESENTATION, tables, facts).analysis).values()]
+    assert any(message in text for text in told), told
+    assert not any("leads to" in text for text in told)

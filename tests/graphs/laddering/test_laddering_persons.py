@@ -44,8 +44,8 @@ def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
     assert (first["status"], first["question"], first["turns"]) == (
         "waiting", "What matters most to you about this topic?", [],
     )  # fmt: skip
-    assert [one["text"] for one in second["graph"]["nodes"]] == ["Mostly the foam in my coffee"]
-    assert [(one["source"], one["target"], one["label"]) for one in third["graph"]["edges"]] == [
+    assert [node["text"] for node in second["graph"]["nodes"]] == ["Mostly the foam in my coffee"]
+    assert [(edge["source"], edge["target"], edge["label"]) for edge in third["graph"]["edges"]] == [
         ("n1", "n2", "leads to")
     ]
     assert do(root, "show", interview_id="ada") == third
@@ -59,7 +59,7 @@ def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
     assert (over["status"], over["stop"], over["question"]) == ("completed", "ended", None)
     assert [turn["answer"] for turn in over["turns"]] == [*SAID, ""]  # the question that waited stays unanswered
     assert over["map"] == [{"source": "Mostly the foam in my coffee", "target": "gives me a calm morning"}]
-    assert {one["label"] for one in over["codes"]} == {one["text"] for one in third["graph"]["nodes"]}
+    assert {code["label"] for code in over["codes"]} == {node["text"] for node in third["graph"]["nodes"]}
     assert do(root, "end", interview_id="ada") == over
     with pytest.raises(InputError, match="is over"):
         do(root, "answer", interview_id="ada", answer="More.")
@@ -83,20 +83,20 @@ def test_a_process_killed_in_the_middle_of_an_answer_loses_nothing(root: Path, m
     """Killed while the answer is being read. The same question follows as where nobody was killed, and what was settled
     is not asked for again."""
     given = {"name": "Eva", "language": "de", "turns": 8, "model": "test"}
-    said = [f"Wichtig ist mir Gedanke {number:08x}, und das hat viele Gründe." for number in range(3)]
+    answers = [f"Wichtig ist mir Gedanke {number:08x}, und das hat viele Gründe." for number in range(3)]
     with ModelServer(script=script) as server:
         monkeypatch.setenv("LLM_BASE_URL", server.base_url)
         do(root, "start", interview_id="whole", **given)
-        for answer in said:
+        for answer in answers:
             whole = do(root, "answer", interview_id="whole", answer=answer)
         undisturbed = len(server.requests)
 
         do(root, "start", interview_id="killed", **given)
-        waiting = do(root, "answer", interview_id="killed", answer=said[0])
+        waiting = do(root, "answer", interview_id="killed", answer=answers[0])
         assert do(root, "start", interview_id="killed") == waiting  # nothing was in flight: the same question
         before, server.latency = len(server.requests), 600.0
         process = Forked(
-            ["laddering", "answer_laddering_interview", "interview_id=killed", f"answer={said[1]}", "--root", root]
+            ["laddering", "answer_laddering_interview", "interview_id=killed", f"answer={answers[1]}", "--root", root]
         )
         server.wait_for(before + 1, 60.0)
         process.send_signal(signal.SIGKILL)
@@ -105,9 +105,9 @@ def test_a_process_killed_in_the_middle_of_an_answer_loses_nothing(root: Path, m
         cut_short = do(root, "show", interview_id="killed")
         assert (cut_short["question"], len(cut_short["turns"])) == (None, 1)
         # The page, or the caller, gives the answer once more: it is in already.
-        gone_on = do(root, "answer", interview_id="killed", answer=said[1])
-        assert [turn["answer"] for turn in gone_on["turns"]] == said[:2]
-        same = do(root, "answer", interview_id="killed", answer=said[2])
+        gone_on = do(root, "answer", interview_id="killed", answer=answers[1])
+        assert [turn["answer"] for turn in gone_on["turns"]] == answers[:2]
+        same = do(root, "answer", interview_id="killed", answer=answers[2])
         names = ("question", "turns", "graph", "turns_left")
         assert {name: same[name] for name in names} == {name: whole[name] for name in names}
         assert len(server.requests) == 2 * undisturbed + 1  # that of the killed process
@@ -131,13 +131,13 @@ def test_an_interview_in_a_terminal(
     def typed(text: str, *words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.StringIO(text))
         code = run(["laddering", *map(str, words), "--root", str(root), "--converse"])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
     monkeypatch.setenv("LANG", "C.UTF-8")
     begin = [f"{key}={json.dumps(value) if key == 'synthetic' else value}" for key, value in ADA.items()]
-    said = f"{SAID[0]}\n\n{SAID[1]}\n"  # an empty line is no answer
-    code, out, err = typed(said, "start_laddering_interview", "interview_id=ben", *begin)
+    lines = f"{SAID[0]}\n\n{SAID[1]}\n"  # an empty line is no answer
+    code, out, err = typed(lines, "start_laddering_interview", "interview_id=ben", *begin)
     assert code == 4  # waits for a person
     assert "“Mostly the foam in my coffee”" in err
     assert json.loads(out)["status"] == "waiting"

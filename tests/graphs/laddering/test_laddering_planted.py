@@ -28,10 +28,10 @@ LEAST = {
 # --- the plant --------------------------------------------------------------------------------------------------------
 
 
-def asked(question: str, said: str = "", turn: int = 1) -> Block:
+def asked(question: str, heard: str = "", turn: int = 1) -> Block:
     key = BlockKey("r", "main", "laddering", "T1", "means_end_chain", 0, turn, person().id, "turn")
     told = "Ein Gespräch."
-    quoted = (("Das Gespräch bis hierher", said),) if said else ()
+    quoted = (("Das Gespräch bis hierher", heard),) if heard else ()
     return Block(key=key, instruction=told, items=(Item(id="turn_01", kind="text", wording=question),), quoted=quoted)
 
 
@@ -42,8 +42,8 @@ def reply(question: str, said: str = "", turn: int = 1) -> str:
 
 def test_a_good_question_reveals_the_next_thought_and_only_that() -> None:
     chain = PLANT.carried(person(), "means_end_chain", 0)[0]
-    said = "Antwort: Mir geht es um " + chain.thoughts[0].de[0]
-    text = reply(f"Warum ist Ihnen „{chain.thoughts[0].de[0]}“ wichtig?", said)
+    heard = "Antwort: Mir geht es um " + chain.thoughts[0].de[0]
+    text = reply(f"Warum ist Ihnen „{chain.thoughts[0].de[0]}“ wichtig?", heard)
     assert sum(any(wording in text for wording in thought.de) for thought in chain.thoughts[1:]) == 1
     assert any(wording in text for wording in chain.thoughts[1].de)
 
@@ -57,8 +57,8 @@ def test_another_question_reveals_nothing(question: str) -> None:
     text = reply(question.format(first=first), f"Antwort: {first}")
     assert not any(
         wording in text
-        for one in PLANT.chains
-        for thought in one.thoughts
+        for planted_chain in PLANT.chains
+        for thought in planted_chain.thoughts
         for wording in thought.de
         if wording != first
     )
@@ -86,7 +86,7 @@ def test_wordings_are_long_enough_to_be_told_apart() -> None:
 
 @pytest.mark.parametrize(
     ("methodology", "concept", "language"),
-    [*((one, "fisheries_2040", "de") for one in FIVE), ("means_end_chain", "oat_drink", "en")],
+    [*((method, "fisheries_2040", "de") for method in FIVE), ("means_end_chain", "oat_drink", "en")],
 )  # fmt: skip
 def test_planted_thoughts_are_found_in_every_ontology_and_far_more_than_by_chance(
     methodology: str, concept: str, language: Language
@@ -98,25 +98,25 @@ def test_planted_thoughts_are_found_in_every_ontology_and_far_more_than_by_chanc
     chance, _ = study(4, settings.model_copy(update={"strategy": "random"}), language)
     assert scored >= LEAST[methodology]
     assert scored >= (1.5 if methodology == "means_end_chain" else 1.15) * chance
-    assert not [one for one in interviews if one.stop == "all_exhausted" and len(one.turns) < 10]
-    assert len({turn.choice.strategy for one in interviews for turn in one.turns if turn.choice}) >= 3
-    depths = [turn.chain for turn in max(interviews, key=lambda one: one.turns[-1].chain).turns]
+    assert not [held for held in interviews if held.stop == "all_exhausted" and len(held.turns) < 10]
+    assert len({turn.choice.strategy for held in interviews for turn in held.turns if turn.choice}) >= 3
+    depths = [turn.chain for turn in max(interviews, key=lambda held: held.turns[-1].chain).turns]
     assert depths == sorted(depths)
     assert depths[-1] >= 3
-    for one in interviews:
-        last = one.turns[-1].choice
+    for interview in interviews:
+        last = interview.turns[-1].choice
         assert settings.method.strategies[last.strategy].closing
-        assert one.stop == (last.because or "closing")
-        assert all(turn.choice is None or not turn.choice.because for turn in one.turns[:-1])
-        assert len(one.turns) <= 15
-        assert len(set(focuses(one))) >= 2
-        assert methodology != "means_end_chain" or one.stop != "max_turns" or dives(one) >= 2
+        assert interview.stop == (last.because or "closing")
+        assert all(turn.choice is None or not turn.choice.because for turn in interview.turns[:-1])
+        assert len(interview.turns) <= 15
+        assert len(set(focuses(interview))) >= 2
+        assert methodology != "means_end_chain" or interview.stop != "max_turns" or dives(interview) >= 2
 
 
 def dives(interview: LadderingInterview) -> int:
     """Runs of at least two turns that each found a link."""
     runs = itertools.groupby(interview.turns, key=lambda turn: turn.changes.new_edges > 0)
-    return sum(found and len(list(run)) >= 2 for found, run in runs)
+    return sum(hit and len(list(run)) >= 2 for hit, run in runs)
 
 
 AGENTS = 50
@@ -125,8 +125,8 @@ AGENTS = 50
 def thought_of(concept: PooledConcept, thoughts: Sequence[Thought]) -> int:
     """The thought whose wordings most of a code's words are; -1 for none."""
     votes = [
-        sum(any(similarity(text, wording) >= SAME for wording in one.all_wordings) for text in concept.wordings)
-        for one in thoughts
+        sum(any(similarity(text, wording) >= SAME for wording in thought.all_wordings) for text in concept.wordings)
+        for thought in thoughts
     ]
     best = max(range(len(thoughts)), key=votes.__getitem__)
     return best if votes[best] else -1
@@ -137,11 +137,13 @@ def recovered(interviews: Sequence[LadderingInterview], settings: LadderingSetti
     thoughts' links that agents carry and could be asked, those that any interview gave."""
     plant = planting(settings)
     who = [person(n, TYPES[n % len(TYPES)]) for n in range(len(interviews))]
-    carried = [plant.carried(one, settings.method.id, 0) for one in who]
+    carried = [plant.carried(participant, settings.method.id, 0) for participant in who]
     thoughts = list(
-        {one.all_wordings: one for chains in carried for chain in chains for one in chain.all_thoughts}.values()
+        {
+            thought.all_wordings: thought for chains in carried for chain in chains for thought in chain.all_thoughts
+        }.values()
     )
-    place = {one.all_wordings: number for number, one in enumerate(thoughts)}
+    place = {thought.all_wordings: number for number, thought in enumerate(thoughts)}
     planted = {
         frozenset((place[link.source.all_wordings], place[link.target.all_wordings]))
         for chains in carried for link in links(chains, plant.manner.leads)
@@ -151,18 +153,18 @@ def recovered(interviews: Sequence[LadderingInterview], settings: LadderingSetti
         for chains in carried for link in links(chains) for a, b in [link]
     }  # fmt: skip
     concepts = pool(interviews)
-    home = {one.id: thought_of(one, thoughts) for one in concepts}
+    home = {concept.id: thought_of(concept, thoughts) for concept in concepts}
     cells = [cell for cell in implication_matrix(interviews, concepts) if cell["direct"]]
-    found = [(frozenset((home[cell["source"]], home[cell["target"]])), cell["direct"]) for cell in cells]
-    found += [(pair, 1) for pair in _constructs(interviews, concepts, home)]
-    right = sum(n for pair, n in found if pair in planted)
+    edges = [(frozenset((home[cell["source"]], home[cell["target"]])), cell["direct"]) for cell in cells]
+    edges += [(pair, 1) for pair in _constructs(interviews, concepts, home)]
+    right = sum(n for pair, n in edges if pair in planted)
     rows = concept_rows(interviews, concepts, cells, climbs=settings.method.climbs)
     shown = value_map(cells, rows, settings.method.kinds, None)
     return {
-        "codes": len(concepts), "planted": len(thoughts), "thoughts": len({one for one in home.values() if one >= 0}),
-        "precision": right / sum(n for _, n in found),
-        "recall": len(chained & {pair for pair, _ in found}) / len(chained), "cut_off": shown["cut_off"],
-        "share": shown["map_share"] or 0, "levels": len({one["level"] for one in rows} - {None}),
+        "codes": len(concepts), "planted": len(thoughts), "thoughts": len({n for n in home.values() if n >= 0}),
+        "precision": right / sum(n for _, n in edges),
+        "recall": len(chained & {pair for pair, _ in edges}) / len(chained), "cut_off": shown["cut_off"],
+        "share": shown["map_share"] or 0, "levels": len({row["level"] for row in rows} - {None}),
     }  # fmt: skip
 
 
@@ -170,10 +172,10 @@ def _constructs(
     interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], home: Mapping[str, int]
 ) -> set[frozenset[int]]:
     """The two poles of constructs: linked in the interviews, and by design no implication."""
-    code = {place: one.id for one in concepts for place in one.members}
+    code = {place: concept.id for concept in concepts for place in concept.members}
     return {
-        frozenset(home[code[one.unit, end]] for end in (edge.source, edge.target))
-        for one in interviews for edge in one.graph.standing.edges.values() if edge.contrast
+        frozenset(home[code[interview.unit, end]] for end in (edge.source, edge.target))
+        for interview in interviews for edge in interview.graph.standing.edges.values() if edge.contrast
     }  # fmt: skip
 
 
@@ -192,7 +194,7 @@ def test_fifty_interviews_give_back_what_was_planted(
     way: 24 of 33 thoughts of the journey were brought up, and recall was .50."""
     settings = LadderingSettings(methodology=methodology, concept=concept)
     _, interviews = study(AGENTS, settings, language)
-    found = recovered(interviews, settings)
-    assert found["precision"] >= 0.85, found
-    assert found["recall"] >= recall, found
-    assert found["levels"] >= levels, found  # the map goes from the bottom to the top
+    measures = recovered(interviews, settings)
+    assert measures["precision"] >= 0.85, measures
+    assert measures["recall"] >= recall, measures
+    assert measures["levels"] >= levels, measures  # the map goes from the bottom to the top

@@ -41,7 +41,7 @@ from enquete.state.errors import InstrumentError
 from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.builders import METHOD, graph, past, view
 from tests.graphs.laddering.memory_context import MemoryContext, interviewed, person, saying
-from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, line_of, own
+from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, edited, line_of
 
 
 def method(name: str) -> Any:
@@ -118,7 +118,7 @@ def test_techniques_take_turns_after_what_is_missing_and_the_rung_above_and_by_c
 def test_a_strategy_with_its_technique_is_spent_on_a_concept_whoever_worded_it() -> None:
     known = graph("a1 a2")
     spent = [Use("clarify", "own_words", "a1"), Use("clarify", "example", "a1"), Use("deepen", "absence", "a2")]
-    left = {(one.strategy, one.focus): one.techniques for one in candidates(METHOD, known, (), "de", spent)}
+    left = {(offer.strategy, offer.focus): offer.techniques for offer in candidates(METHOD, known, (), "de", spent)}
     assert ("clarify", "a1") not in left
     assert ("clarify", "a2") in left
     assert "absence" not in [technique.id for technique in left["deepen", "a2"]]
@@ -214,10 +214,12 @@ def test_nobody_is_pestered_for_something_else() -> None:
     for turns, rests in (([dry], False), ([dry, dry], True), ([dry, past("deepen", "a1"), dry], True),
                          ([dry, dry, past("deepen", "a1", new_nodes=1)], False),
                          ([past("", ""), dry], False)):  # fmt: skip
-        offered = {one.strategy for one in candidates(METHOD, known, (), "de", (), turns)}
+        offered = {candidate.strategy for candidate in candidates(METHOD, known, (), "de", (), turns)}
         assert ("explore" not in offered and "revitalize" not in offered) is rests
         assert "close" in offered
-    assert "explore" in {one.strategy for one in candidates(METHOD, KnowledgeGraph(), (), "de", (), [dry, dry])}
+    assert "explore" in {
+        candidate.strategy for candidate in candidates(METHOD, KnowledgeGraph(), (), "de", (), [dry, dry])
+    }
 
 
 @pytest.mark.parametrize(
@@ -232,10 +234,10 @@ def test_nobody_is_pestered_for_something_else() -> None:
 def test_there_is_a_closing_question_where_a_turn_is_left_for_it(
     turns: int, done: int, stop: Any, heard: bool, because: str | None
 ) -> None:
-    found = closing_turn(METHOD, (), turns=turns, done=done, stop=stop, heard=heard)
-    assert (found.because if found else None) == because
-    if found:
-        assert closing_turn(METHOD, (found.use,), turns=turns, done=done, stop=stop, heard=heard) is None
+    turn = closing_turn(METHOD, (), turns=turns, done=done, stop=stop, heard=heard)
+    assert (turn.because if turn else None) == because
+    if turn:
+        assert closing_turn(METHOD, (turn.use,), turns=turns, done=done, stop=stop, heard=heard) is None
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -286,7 +288,7 @@ def test_aliases_are_whole_words_with_their_endings_of_the_runs_language(
     ],
 )  # fmt: skip
 def test_aliases_that_begin_alike_are_refused_where_they_stand(tmp_path: Path, old: str, new: str, told: str) -> None:
-    path = own(tmp_path, "concepts", "oat_drink", (old, new))
+    path = edited(tmp_path, "concepts", "oat_drink", (old, new))
     message = complaint(path, Concept)
     assert told in message
     assert f"own.yaml:{line_of(path, new)}:" in message
@@ -299,13 +301,13 @@ def test_an_element_is_followed_in_the_runs_language_alone() -> None:
         ]
         return MemoryContext(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
 
-    german, english = (interviewed(says(one), LadderingSettings(turns=2)).graph.nodes for one in ("de", "en"))
+    german, english = (interviewed(says(language), LadderingSettings(turns=2)).graph.nodes for language in ("de", "en"))
     assert {element for node in german.values() for element in node.elements} == {"origin"}
     assert not any(node.elements for node in english.values())
 
 
 def test_a_file_in_one_language_is_refused_in_the_other(tmp_path: Path) -> None:
-    path = own(tmp_path, "methodologies", "means_end_chain", ("languages: [de, en]", "languages: [de]"))
+    path = edited(tmp_path, "methodologies", "means_end_chain", ("languages: [de, en]", "languages: [de]"))
     given = {"methodology": str(path)}
     LadderingSettings.model_validate(given, context={"language": "de"})
     with pytest.raises(
@@ -313,7 +315,7 @@ def test_a_file_in_one_language_is_refused_in_the_other(tmp_path: Path) -> None:
     ):
         LadderingSettings.model_validate(given, context={"language": "en"})
     topic = "topic: {de: Haferdrink im Alltag"
-    half = own(
+    half = edited(
         tmp_path, "concepts", "oat_drink", ("languages: [de, en]\n", ""),
         (f"{topic}, en: Oat drink in daily life}}", f"{topic}}}"),
     )  # fmt: skip
@@ -384,7 +386,7 @@ def test_the_ranking_of_a_first_turn_by_hand() -> None:
     known = graph("a1")
     seen = view(known, {"a1": NodeState()}, [past("", "", new_nodes=1)])
     ranked = rank(METHOD, candidates(METHOD, known, frozenset(), "de"), detected(METHOD, seen))
-    scores = {(one.strategy, one.focus): one.score for one in ranked}
+    scores = {(candidate.strategy, candidate.focus): candidate.score for candidate in ranked}
     assert scores["deepen", "a1"] == pytest.approx(5.75)
     assert scores["explore", ""] == pytest.approx(1.5)
     assert (ranked[0].strategy, ranked[0].focus) == ("deepen", "a1")
@@ -395,7 +397,7 @@ def test_what_is_exhausted_or_repeated_loses() -> None:
     tired = NodeState(focused=3, streak=2, since_yield=3, depths=("surface",) * 3)
     seen = view(known, {"f1": tired, "f2": NodeState(since_focus=4)}, [past(focus="f1")], focus="f1")
     ranked = rank(METHOD, candidates(METHOD, known, frozenset(), "de"), detected(METHOD, seen))
-    order = [one.focus for one in ranked if one.strategy == "deepen"]
+    order = [candidate.focus for candidate in ranked if candidate.strategy == "deepen"]
     assert order.index("f2") < order.index("f1")
     # Port point 4: the repetition count must carry weight, and a negative one.
     known = graph("a1 f1", "a1>f1")
@@ -403,7 +405,9 @@ def test_what_is_exhausted_or_repeated_loses() -> None:
     for times in (0, 5):
         seen = view(known, {}, [past("clarify")] * times + [past("reflect")] * (5 - times))
         ranked = rank(METHOD, candidates(METHOD, known, frozenset(), "de"), detected(METHOD, seen))
-        scores.append(next(one.score for one in ranked if (one.strategy, one.focus) == ("clarify", "f1")))
+        scores.append(
+            next(candidate.score for candidate in ranked if (candidate.strategy, candidate.focus) == ("clarify", "f1"))
+        )
     assert scores[1] < scores[0] - 1
 
 
@@ -414,22 +418,24 @@ def test_the_choice_takes_the_technique_whose_answer_is_still_missing() -> None:
     known = graph("a1")
     seen = view(known, {"a1": NodeState()})
     candidate = Candidate("deepen_narrative", "n1", strategy.techniques)
-    found = Detected(detected(METHOD, seen).interview, {"n1": {}}, {}, {})
+    detection = Detected(detected(METHOD, seen).interview, {"n1": {}}, {}, {})
     kinds = {"n1": "incident"}
-    assert choose(method, [candidate], found, {}, kinds).technique == "what_did_you_do"
-    assert choose(method, [candidate], found, {"n1": frozenset({"action"})}, kinds).technique == "what_came_of_it"
+    assert choose(method, [candidate], detection, {}, kinds).technique == "what_did_you_do"
+    assert choose(method, [candidate], detection, {"n1": frozenset({"action"})}, kinds).technique == "what_came_of_it"
 
 
 def test_of_pairs_nearly_as_good_one_is_drawn_for_each_agent() -> None:
     """Two bottom concepts that differ in nothing: without a key the first, with one either of them, and the same every
     time."""
     known = graph("a1 a2")
-    found = detected(METHOD, view(known, {"a1": NodeState(), "a2": NodeState()}))
-    possible = [one for one in candidates(METHOD, known, frozenset(), "de") if one.strategy == "deepen"]
+    detection = detected(METHOD, view(known, {"a1": NodeState(), "a2": NodeState()}))
+    possible = [
+        candidate for candidate in candidates(METHOD, known, frozenset(), "de") if candidate.strategy == "deepen"
+    ]
     kinds = {"a1": "attribute", "a2": "attribute"}
 
     def focus(*key: str | int) -> str:
-        return choose(METHOD, possible, found, {}, kinds, key=key).focus
+        return choose(METHOD, possible, detection, {}, kinds, key=key).focus
 
     assert focus() == "a1"
     assert {focus(0, f"agent:{n}", 2) for n in range(20)} == {"a1", "a2"}
@@ -438,16 +444,16 @@ def test_of_pairs_nearly_as_good_one_is_drawn_for_each_agent() -> None:
 
 def test_the_top_of_the_ladder_and_what_was_asked_are_no_candidates() -> None:
     possible = candidates(METHOD, graph("t1"), frozenset(), "de")
-    assert ("deepen", "t1") not in {(one.strategy, one.focus) for one in possible}
-    assert ("clarify", "t1") in {(one.strategy, one.focus) for one in possible}
+    assert ("deepen", "t1") not in {(candidate.strategy, candidate.focus) for candidate in possible}
+    assert ("clarify", "t1") in {(candidate.strategy, candidate.focus) for candidate in possible}
     known = graph("a1")
-    before = {(one.strategy, one.focus) for one in candidates(METHOD, known, frozenset(), "de")}
+    before = {(candidate.strategy, candidate.focus) for candidate in candidates(METHOD, known, frozenset(), "de")}
     asked = frozenset(
         normal(question.in_("de").replace("{focus}", "a1 text"))
         for technique in METHOD.strategies["clarify"].techniques
         for question in technique.questions
     )
-    after = {(one.strategy, one.focus) for one in candidates(METHOD, known, asked, "de")}
+    after = {(candidate.strategy, candidate.focus) for candidate in candidates(METHOD, known, asked, "de")}
     assert before - after == {("clarify", "a1")}
 
 

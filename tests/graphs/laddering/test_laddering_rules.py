@@ -62,17 +62,17 @@ def reading(
     ],
 )
 def test_a_link_is_read_from_its_joint(text: str, concept: str) -> None:
-    found = reading(text)
-    assert [one.text for one in found.concepts] == ([concept] if concept else [])
-    for link in found.relationships:
+    extraction = reading(text)
+    assert [heard.text for heard in extraction.concepts] == ([concept] if concept else [])
+    for link in extraction.relationships:
         assert (link.source_text, link.target_text, link.relationship_type) == ("feste Regeln", concept, "leads_to")
         assert link.source_quote in text
-    assert [one.node_type for one in found.concepts] == ["functional_consequence"] * bool(concept)
+    assert [heard.node_type for heard in extraction.concepts] == ["functional_consequence"] * bool(concept)
 
 
 def test_a_mention_without_a_focus_is_a_concept_without_a_link() -> None:
-    found = reading("Mir geht es vor allem um ruhige See, immer schon.", None, ("attribute",))
-    assert ([one.text for one in found.concepts], found.relationships) == (["ruhige See"], [])
+    extraction = reading("Mir geht es vor allem um ruhige See, immer schon.", None, ("attribute",))
+    assert ([heard.text for heard in extraction.concepts], extraction.relationships) == (["ruhige See"], [])
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,14 @@ def test_a_contrast_has_two_sides(sentence: str, both: tuple[str, str] | None) -
         topic="t", question="?", answer=sentence, focus=None, aims=list(joined[1:]), known=[], contrasts=GRID.contrasts,
         node_types=dict.fromkeys(GRID.node_types, ""), edges=allowed_edges(GRID), elements={},
     )  # fmt: skip
-    found = read_answer(data)
+    extraction = read_answer(data)
     if both is None:
-        assert len(found.concepts) == 1
+        assert len(extraction.concepts) == 1
     else:
-        assert [(one.text, one.node_type) for one in found.concepts] == list(zip(both, joined[1:], strict=True))
-        (link,) = found.relationships
+        assert [(heard.text, heard.node_type) for heard in extraction.concepts] == list(
+            zip(both, joined[1:], strict=True)
+        )
+        (link,) = extraction.relationships
         assert (link.source_text, link.target_text, link.relationship_type) == (*both, joined[0])
 
 
@@ -170,21 +172,23 @@ EN = [
 
 def wrong(case: Case) -> str:
     """What is wrong with the reading, "" for nothing."""
-    found = reading(case.answer, KnownConcept(text=case.focus, type="attribute"))
+    extraction = reading(case.answer, KnownConcept(text=case.focus, type="attribute"))
     if not case.words:
-        return f"read {found.concepts[0].text!r}" if found.concepts else ""
-    if len(found.concepts) != 1:
-        return f"{len(found.concepts)} concepts"
-    (concept,) = found.concepts
+        return f"read {extraction.concepts[0].text!r}" if extraction.concepts else ""
+    if len(extraction.concepts) != 1:
+        return f"{len(extraction.concepts)} concepts"
+    (concept,) = extraction.concepts
     if not set(case.words.split()) <= set(normal(concept.text).split()) or len(concept.text.split()) > LONGEST:
         return f"read {concept.text!r}"
     assert concept.source_quote in case.answer
-    return "" if bool(found.relationships) is case.linked else "linked" if found.relationships else "not linked"
+    return (
+        "" if bool(extraction.relationships) is case.linked else "linked" if extraction.relationships else "not linked"
+    )
 
 
 @pytest.mark.parametrize("cases", [DE, EN], ids=["de", "en"])
 def test_ordinary_answers_are_read(cases: list[Case]) -> None:
-    missed = {case.answer: found for case in cases if (found := wrong(case))}
+    missed = {case.answer: fault for case in cases if (fault := wrong(case))}
     assert 1 - len(missed) / len(cases) >= LEAST, missed
 
 
@@ -222,7 +226,9 @@ def test_rules_and_plant_share_no_module_and_no_word_list() -> None:
     assert not any(name.endswith("interviewer") for name in imports(synthetic))
     code = normal(Path(inspect.getfile(interviewer)).read_text("utf-8"))
     plants = (*PLANTS.values(), NOBODYS)
-    planted = [w for one in plants for chain in one.chains for thought in chain.thoughts for w in thought.all_wordings]
+    planted = [
+        w for plant in plants for chain in plant.chains for thought in chain.thoughts for w in thought.all_wordings
+    ]
     assert not [wording for wording in planted if "{" not in wording and normal(wording) in code]
     sentences = [line for says in NOBODYS.manner.says.values() for lines in says.values() for line in lines]
     assert not [line for line in sentences if normal(line) in code]

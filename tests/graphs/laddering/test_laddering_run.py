@@ -106,10 +106,10 @@ def test_roles_have_models_of_their_own_and_what_another_did_is_recorded_and_sai
     for turn in log(run):
         assert turn["fallback"] == ["extract"]
         assert (turn["by"]["extract"], turn["by"]["signal"], turn["by"]["question"]) == ("good", "rule", "asker")
-    found: Any = run.results["laddering"]
-    assert (found["coding"], found["failed_types"]) == ("failed", ["attribute"])
-    assert found["concepts"]
-    appendix = read_results("laddering", PRESENTATION, found, "en").at("appendix")
+    results: Any = run.results["laddering"]
+    assert (results["coding"], results["failed_types"]) == ("failed", ["attribute"])
+    assert results["concepts"]
+    appendix = read_results("laddering", PRESENTATION, results, "en").at("appendix")
     assert "The model's codes could not be read (Eigenschaft)" in appendix
 
 
@@ -129,8 +129,8 @@ def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_pa
 
 def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path) -> None:
     run = interview(tmp_path, 2, language="de", laddering={"turns": 4, "methodology": "means_end_chain"})
-    found: Any = run.results["laddering"]
-    in_german, in_english = (read_results("laddering", PRESENTATION, found, language) for language in ("de", "en"))
+    results: Any = run.results["laddering"]
+    in_german, in_english = (read_results("laddering", PRESENTATION, results, language) for language in ("de", "en"))
     assert in_german.at("section") in (run.path / "report.md").read_text("utf-8")
     coverage = in_german.view(PRESENTATION.tables["coverage"], PRESENTATION.tables["coverage"].views[0])
     assert coverage in (run.path / "appendix.md").read_text("utf-8")
@@ -140,18 +140,20 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path) -> None:
             assert not re.search(r"\b(nan|None|Undefined)\b|\{\w*\}", text)
             require_even_tables(text)
         assert prose(section) < 150
-        assert re.search(rf"(read|las) {found['n_by_rule']} (of|von) {found['n_read']} (answers|Antworten)", section)
-    read_results("laddering", PRESENTATION, {**found, "concepts": [], "implications": []}, "de").at("appendix")
-    assert [found[key] for key in ("n", "n_total", "n_over")] == [2, 2, 2]
-    assert "saturation" not in found  # which grows with the agents
+        assert re.search(
+            rf"(read|las) {results['n_by_rule']} (of|von) {results['n_read']} (answers|Antworten)", section
+        )
+    read_results("laddering", PRESENTATION, {**results, "concepts": [], "implications": []}, "de").at("appendix")
+    assert [results[key] for key in ("n", "n_total", "n_over")] == [2, 2, 2]
+    assert "saturation" not in results  # which grows with the agents
     turns = log(run)
     assert len(turns) == len(stored_answers(run.folder))
-    said = {(row[3], row[4]): row[7] for row in stored_answers(run.folder)}
+    answers = {(row[3], row[4]): row[7] for row in stored_answers(run.folder)}
     for turn in turns:
-        assert turn["answer"] == said[turn["participant"], f"turn_{turn['turn']:02d}"]
-        for one in turn["signals"]:
-            assert one["source_utterance_id"] == f"{turn['participant']}#{turn['turn']}"
-            assert one["source_quote"] in turn["answer"]
+        assert turn["answer"] == answers[turn["participant"], f"turn_{turn['turn']:02d}"]
+        for signal in turn["signals"]:
+            assert signal["source_utterance_id"] == f"{turn['participant']}#{turn['turn']}"
+            assert signal["source_quote"] in turn["answer"]
 
 
 @pytest.mark.usefixtures("results_only")
@@ -160,8 +162,8 @@ def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
     spent = sum(row[0] for row in rows(whole.folder, "SELECT input_tokens + output_tokens FROM calls"))
     run = interview(tmp_path, 3, out="cut", concurrency=1, budget_tokens=spent // 2 + 9000, confirm=True)
     assert run.status == "paused"
-    found = run.results["laddering"]
-    assert found["partial"]
+    results = run.results["laddering"]
+    assert results["partial"]
     assert 0 < len(log(run)) < len(turns_kept(whole))
     # Not the last turn of each: an answer that nobody has read yet is there, too.
     assert run.responses["status"].eq("ok").sum() < len(whole.responses)
@@ -187,7 +189,7 @@ def coding_script(body: dict[str, Any]) -> str | None:
     if "assignments" in asked:
         fields = asked["assignments"]["items"]["properties"]
         return json.dumps(
-            {"assignments": [{"statement": one, "themes": ["t1"]} for one in fields["statement"]["enum"]]}
+            {"assignments": [{"statement": statement, "themes": ["t1"]} for statement in fields["statement"]["enum"]]}
         )
     return script(body)
 
@@ -198,10 +200,10 @@ def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tm
         model = {"model": "test", "base_url": server.base_url, "laddering": {"turns": 3}}
         expected: Any = interview(tmp_path, 2, by=enquete.estimate, **model)
         run = interview(tmp_path, 2, **model)
-    found: Any = run.results["laddering"]
+    results: Any = run.results["laddering"]
     assert run.status == "completed"
     used = rows(run.folder, "SELECT count(*), sum(input_tokens + output_tokens) FROM calls WHERE purpose='theme'")[0]
-    (line,) = [one for one in expected.lines if one.purpose == "theme"]
+    (line,) = [estimate for estimate in expected.lines if estimate.purpose == "theme"]
     assert used[0] == 2  # one kind of concept: a batch, and the second coding
     assert line.calls.likely >= 2
     assert used[0] <= line.calls.high
@@ -209,8 +211,8 @@ def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tm
     with open_run(run.folder) as reading:
         context = reading.interview_context("laddering", "T1", reading.record.main)
         assert used[0] <= reading.procedure("laddering").plan(context).calls["theme"][1]
-    assert [(one["label"], one["agents"], one["definition"]) for one in found["concepts"]] == [
+    assert [(concept["label"], concept["agents"], concept["definition"]) for concept in results["concepts"]] == [
         ("Gedanken", 2, "Was gesagt wurde.")
     ]
-    assert [found[key] for key in ("coding", "n_rest", "failed_types")] == ["model", 0, []]
-    assert found["implications"] == []  # links within a code are none
+    assert [results[key] for key in ("coding", "n_rest", "failed_types")] == ["model", 0, []]
+    assert results["implications"] == []  # links within a code are none

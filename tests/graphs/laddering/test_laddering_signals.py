@@ -139,19 +139,19 @@ OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
     ("name", "seen", "value", "word"), [(n, *case) for n, cases in OF_INTERVIEW.items() for case in cases]
 )
 def test_a_signal_of_the_interview_at_its_boundary(name: str, seen: Any, value: Value | None, word: str) -> None:
-    found = detect(seen, ["deepen"]).interview.get(name)
+    signal = detect(seen, ["deepen"]).interview.get(name)
     if value is None:
-        assert found is None
+        assert signal is None
     else:
-        assert found == (pytest.approx(value) if isinstance(value, float) else value)
-        assert type(found) is type(value)
+        assert signal == (pytest.approx(value) if isinstance(value, float) else value)
+        assert type(signal) is type(value)
         assert SIGNALS[name].word(value) == word
 
 
 @pytest.mark.parametrize(("name", "seen", "value"), [(n, *case) for n, cases in OF_NODE.items() for case in cases])
 def test_a_signal_of_a_concept_at_its_boundary(name: str, seen: Any, value: Value | None) -> None:
-    found = detect(seen, ["deepen"]).nodes["a1"].get(name)
-    assert found == (pytest.approx(value) if isinstance(value, float) else value)
+    signal = detect(seen, ["deepen"]).nodes["a1"].get(name)
+    assert signal == (pytest.approx(value) if isinstance(value, float) else value)
 
 
 @pytest.mark.parametrize(
@@ -165,37 +165,37 @@ def test_repetition_of_a_strategy_on_a_concept(times: int, word: str) -> None:
 
 def test_repetition_is_counted_over_five_turns_and_kinds_by_the_rarest() -> None:
     seen = view(turns=[past("explore"), *[past("deepen")] * 3, past("clarify"), past("deepen")])
-    found = detect(seen, ["deepen", "clarify", "explore"]).strategies
-    assert [found[name]["temporal.strategy_repetition_count"] for name in found] == [4, 1, 0]
+    strategies = detect(seen, ["deepen", "clarify", "explore"]).strategies
+    assert [strategies[name]["temporal.strategy_repetition_count"] for name in strategies] == [4, 1, 0]
     asks = {
         "deepen": frozenset({"attribute", "terminal_value"}), "explore": frozenset({"attribute"}),
         "reflect": frozenset[str]()}  # fmt: skip
-    found = detect(replace(view(graph("a1 a2 f1")), asks=asks), list(asks)).strategies
-    assert [found[name].get("graph.kind_count") for name in asks] == [0, 2, None]
+    strategies = detect(replace(view(graph("a1 a2 f1")), asks=asks), list(asks)).strategies
+    assert [strategies[name].get("graph.kind_count") for name in asks] == [0, 2, None]
 
 
 def test_every_registered_signal_has_boundary_cases_and_a_description_in_both_languages() -> None:
     others = {"graph.node.strategy_repetition", "temporal.strategy_repetition_count", "graph.kind_count"}
     assert SIGNALS.keys() == OF_INTERVIEW.keys() | OF_NODE.keys() | others
-    for one in SIGNALS.values():
-        assert all(len(text) > 40 for text in (one.de, one.en)), one.name
+    for signal in SIGNALS.values():
+        assert all(len(text) > 40 for text in (signal.de, signal.en)), signal.name
 
 
 def test_every_value_is_flat_and_one_that_its_scale_knows() -> None:
     """Port point 3: a dict never matches a weight key, and a number must be binned before it is compared with a
     word."""
     known = graph("a1 a2 f1 p1", "a1>f1 f1>p1", {"a1": ("quota",)})
-    found = detect(view(known, {"a1": EXHAUSTED}, [past(new_nodes=2)], RATED, "a1"), ["deepen", "explore"])
+    detection = detect(view(known, {"a1": EXHAUSTED}, [past(new_nodes=2)], RATED, "a1"), ["deepen", "explore"])
     for node in known.nodes:
-        for name, value in found.of("deepen", node).items():
+        for name, value in detection.of("deepen", node).items():
             assert isinstance(value, bool | str | int | float), name
             assert SIGNALS[name].word(value) in SIGNALS[name].words, name
 
 
 def test_a_nodes_signals_win_over_the_interviews() -> None:
-    found = detect(view(graph("a1"), {"a1": NodeState()}), ["deepen"])
-    assert found.of("deepen", "a1")["graph.node.edge_count"] == 0
-    assert "graph.node.edge_count" not in found.of("deepen", "")
+    detection = detect(view(graph("a1"), {"a1": NodeState()}), ["deepen"])
+    assert detection.of("deepen", "a1")["graph.node.edge_count"] == 0
+    assert "graph.node.edge_count" not in detection.of("deepen", "")
 
 
 @pytest.mark.parametrize(

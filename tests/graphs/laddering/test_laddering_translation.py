@@ -121,14 +121,14 @@ def test_a_methodology_is_read_with_ladder_edges_weights_phases_and_guidelines(f
     assert not method.strategies["wander"].focus
     assert method.strategies["sum_up"].closing
     assert (method.multiplier("early", "wander"), method.bonus("early", "wander")) == (1.5, 0.2)
-    assert [one.in_("en") for one in method.guidelines] == [
+    assert [guideline.in_("en") for guideline in method.guidelines] == [
         "Link what is said in one breath", "Name a feature as a noun.",
         "A chain: “Shade keeps me cool” gives shade → cool", "Worth reading: features", "Not worth reading: yes or no",
     ]  # fmt: skip
 
 
 def test_dead_keys_are_named_with_the_nearest_that_there_is(folder: Path) -> None:
-    fates = {one.key: (one.fate, one.into) for one in method_of(folder).translation}
+    fates = {entry.key: (entry.fate, entry.into) for entry in method_of(folder).translation}
     assert fates["strategies.deepen.signal_weights.llm.response_depth.shallow"] == (
         "dead", "llm.response_depth.surface")  # fmt: skip
     assert fates["signals.graph.graph.avg_depth"] == ("dead", "graph.max_depth")
@@ -145,7 +145,7 @@ def test_a_concept_with_an_objective_alone_names_its_methodology(folder: Path) -
     )
     assert settings.method.id == "rung_ladder"  # the file beside it
     assert settings.topic.topic.in_("en") == "Town Gardens"  # without the methodology's own words
-    assert [one.in_("en") for one in settings.topic.clients_view] == ["Understand what people look for in a garden"]
+    assert [view.in_("en") for view in settings.topic.clients_view] == ["Understand what people look for in a garden"]
     chosen = {"concept": str(folder / "concepts" / "gardens.yaml"), "methodology": "means_end_chain"}
     assert LadderingSettings.model_validate(chosen).method.id == "means_end_chain"
     with pytest.raises(InstrumentError, match="German"):
@@ -157,7 +157,7 @@ def test_a_concept_with_an_objective_alone_names_its_methodology(folder: Path) -
 def test_a_concept_with_elements_keeps_them_and_tells_what_it_ignores(folder: Path) -> None:
     concept = load_layer(Concept, "concepts", str(folder / "concepts" / "old.yaml"))
     assert concept.mentioned("Two benches under old trees", "en") == ("shade_trees", "benches")
-    assert [one.key for one in concept.translation if one.fate == "ignored"] == ["context.season"]
+    assert [entry.key for entry in concept.translation if entry.fate == "ignored"] == ["context.season"]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_run_says_what_was_translated_and_an_operation_says_it_before(folder: 
     )  # fmt: skip
     assert run.status == "completed"
     rows = run.results["laddering"]["translated"]
-    dead = {one["key"] for one in rows if one["fate"] == "dead"}
+    dead = {row["key"] for row in rows if row["fate"] == "dead"}
     assert len(dead) == 2
     report = next((folder / "out" / "synthesis").rglob("appendix.md")).read_text("utf-8")
     assert "dead: no such signal | llm.response\\_depth.surface" in report

@@ -34,5 +34,5 @@ def mcp(root: Path, name: str, **given: Any) -> Any:
         async with Client(make_server(make_server_state(root))) as client:
             return await client.call_tool(name, given)
 
-    found = asyncio.run(call())
-    return found.content[0].text if found.is_error else found.structured_content["answer"]
+    result = asyncio.run(call())
+    return result.content[0].text if result.is_error else result.structured_content["answer"]

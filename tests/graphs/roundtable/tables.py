@@ -75,15 +75,17 @@ class TableContext(MemoryContext):
     def _answer(self, item: Item, block: Block) -> Answer:
         name, again = item.id.removeprefix("again/"), item.id.startswith("again/")
         who = self.participant(block.key.participant).name
-        said = self._script(who, block.key.round, name, again)
-        said = plainly(who, block.key.round, name) if said is None else said
+        text = self._script(who, block.key.round, name, again)
+        text = plainly(who, block.key.round, name) if text is None else text
         if item.kind == "number":
-            return Answer(item.id, "ok", value=float(str(said)))
+            return Answer(item.id, "ok", value=float(str(text)))
         if item.kind in ("choice", "ranking"):
-            return Answer(item.id, "ok", data=said if item.kind == "choice" else [one.value for one in item.options])
+            return Answer(
+                item.id, "ok", data=text if item.kind == "choice" else [option.value for option in item.options]
+            )
         if item.kind == "scale":
             return Answer(item.id, "ok", value=4.0)
-        return Answer(item.id, "ok" if said else "invalid", text=str(said))
+        return Answer(item.id, "ok" if text else "invalid", text=str(text))
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,9 @@ class Table:
         return [item.id for item in self._block(name, round).items]
 
     def turn(self, name: str, round: int) -> RoundtableTurn:
-        return next(one for one in self.talk.turns if one.participant == f"agent:{name.lower()}" and one.round == round)
+        return next(
+            turn for turn in self.talk.turns if turn.participant == f"agent:{name.lower()}" and turn.round == round
+        )
 
     def _block(self, name: str, round: int) -> Block:
         who = f"agent:{name.lower()}"

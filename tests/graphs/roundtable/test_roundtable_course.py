@@ -45,7 +45,7 @@ class SyntheticContext(TableContext):
         if block.key not in self.answers_by_key:
             self.blocks.append(block)
             answers = self._truth(self.participant(block.key.participant), block, "en", self._seed)
-            self.answers_by_key[block.key] = {one.item: one for one in answers}
+            self.answers_by_key[block.key] = {answer.item: answer for answer in answers}
         return Reply("done", tuple(self.answers_by_key[block.key].values()))
 
 
@@ -65,7 +65,7 @@ def ended(table: Table) -> tuple[int, str]:
 # --- rounds -----------------------------------------------------------------------------------------------------------
 
 
-def said(turn: int, round: int, who: str, position: str, **more: object) -> RoundtableTurn:
+def turn_of(turn: int, round: int, who: str, position: str, **more: object) -> RoundtableTurn:
     return RoundtableTurn.model_validate(
         {"turn": turn, "round": round, "participant": who, "status": "ok", "response": Response(position=position),
             **more}
@@ -75,16 +75,16 @@ def said(turn: int, round: int, who: str, position: str, **more: object) -> Roun
 def test_rounds_are_public_and_the_exit_is_that_of_the_last_complete_round() -> None:
     talk = Discussion("group_01", participants=("a", "b"), mode="collaborative")
     for turn in (
-        said(1, 0, "a", "before", private=True),
-        said(2, 0, "b", "before too", private=True),
-        said(3, 1, "a", "one"),
-        said(4, 1, "b", "one too", weighed=Weighed(should_exit=False, reason="open")),
-        said(5, 2, "a", "two"),
+        turn_of(1, 0, "a", "before", private=True),
+        turn_of(2, 0, "b", "before too", private=True),
+        turn_of(3, 1, "a", "one"),
+        turn_of(4, 1, "b", "one too", weighed=Weighed(should_exit=False, reason="open")),
+        turn_of(5, 2, "a", "two"),
     ):
         talk = talk.after(turn)
-    assert [{who: one.position for who, one in held.items()} for held in talk.rounds()] == [
+    assert [{who: heard.position for who, heard in held.items()} for held in talk.rounds()] == [
         {"a": "one", "b": "one too"}, {"a": "two"}]  # fmt: skip
-    assert {who: one.position for who, one in talk.before.items()} == {"a": "before", "b": "before too"}
+    assert {who: heard.position for who, heard in talk.before.items()} == {"a": "before", "b": "before too"}
     assert talk.afterwards == {}
     assert talk.exit.reason == "open"
 
@@ -114,7 +114,7 @@ def test_a_model_reads_agreement_beside_the_rule_and_does_not_decide() -> None:
 
     table = hold("collaborative", 3, works=works, analyses="model")
     exits = [turn.weighed for turn in table.talk.turns if turn.weighed]
-    assert [(one.reason, one.analysed["agreement"]) for one in exits] == [("", 1.0), ("max_rounds", 1.0)]
+    assert [(ending.reason, ending.analysed["agreement"]) for ending in exits] == [("", 1.0), ("max_rounds", 1.0)]
     assert exits[0].details["agreement"] == 0.3  # by the rule: three say three things, equally sure: .7 × 0 + .3 × 1
     assert [task.subject for task in table.interview_context.tasks.values()] == ["group_01|round 1", "group_01|round 2"]
 
@@ -235,8 +235,8 @@ def grouped(*groups: int, unmoved: bool = True) -> Any:
             return task.rule(task.data)
         numbers = list(task.data.said)
         names = {
-            number: next(n for n, text in SAYS.items() if text == one.position)
-            for number, one in task.data.said.items()
+            number: next(n for n, text in SAYS.items() if text == response.position)
+            for number, response in task.data.said.items()
         }
         place = dict(zip(SAYS, groups, strict=True))
         return PositionGroups(
@@ -290,12 +290,12 @@ def test_offline_the_rule_neither_ends_a_discussion_nor_decides_an_action() -> N
     offline = hold("collaborative", 3, same, rounds=3, agreement="meaning")
     assert (by_words.talk.exit.reason, by_words.talk.held) == ("consensus", 1)
     assert (offline.talk.exit.reason, offline.talk.held) == ("max_rounds", 3)
-    assert [(one["by"], one["agreement"], one["rule"]["agreement"]) for one in readings(offline.talk)] == [
-        ("rule", None, 1.0)
-    ] * 3
-    found = four_layers(offline.talk, "en", offline.procedure.settings.played.mode)
-    assert found.decision.action == "query_detail"
-    assert any("No model has read what the positions mean" in hint for hint in found.metadata.verification_hints)
+    assert [
+        (reading["by"], reading["agreement"], reading["rule"]["agreement"]) for reading in readings(offline.talk)
+    ] == [("rule", None, 1.0)] * 3
+    layers = four_layers(offline.talk, "en", offline.procedure.settings.played.mode)
+    assert layers.decision.action == "query_detail"
+    assert any("No model has read what the positions mean" in hint for hint in layers.metadata.verification_hints)
 
 
 def test_a_reply_that_leaves_somebody_out_is_not_used() -> None:
@@ -332,13 +332,13 @@ def test_a_caller_gets_both_readings_with_quotes(tmp_path: Path, monkeypatch: py
         text = body["messages"][-1]["content"]
         if "Group the positions" not in text:
             return None
-        said = dict(
+        ids = dict(
             re.findall(
                 r"^\[(\d+)\] (\S+ \S+ \S+ \S+)", text.partition("Their positions of the round before")[0], re.MULTILINE
             )
         )
-        numbers = dict.fromkeys(said, True)
-        reply = {"group_of": dict.fromkeys(said, 1), "says": {"1": "One mind"}, "quote_of": said, "unmoved": numbers}
+        numbers = dict.fromkeys(ids, True)
+        reply = {"group_of": dict.fromkeys(ids, 1), "says": {"1": "One mind"}, "quote_of": ids, "unmoved": numbers}
         return json.dumps({**reply, "conflicts": [], "groupthink": False})
 
     with ModelServer(script=script) as server:
@@ -349,13 +349,13 @@ def test_a_caller_gets_both_readings_with_quotes(tmp_path: Path, monkeypatch: py
             "rounds": 1,
         }  # fmt: skip
         done = asyncio.run(operate("start_roundtable", {**given, "agreement": "meaning"}, tmp_path))
-        asked = [one.body for one in server.requests if "Group the positions" in str(one.body)]
+        asked = [request.body for request in server.requests if "Group the positions" in str(request.body)]
     assert [body["temperature"] for body in asked] == [0]
     assert (done["groups"][0]["basis"], len(done["groups"][0]["held_by"])) == ("model", 2)
     details = asyncio.run(operate("get_round_details", {"roundtable_id": "meaning"}, tmp_path))
     meaning = details["by_meaning"]
-    assert (meaning["by"], [one["position"] for one in meaning["groups"]]) == ("m", ["One mind"])
-    positions = {one["name"]: one["position"] for one in details["responses"]}
+    assert (meaning["by"], [group["position"] for group in meaning["groups"]]) == ("m", ["One mind"])
+    positions = {response["name"]: response["position"] for response in details["responses"]}
     assert all(positions[name].startswith(quote) for name, quote in meaning["groups"][0]["quotes"].items())
     assert set(meaning["groups"][0]["quotes"]) == {"Ada", "Ben"}
     assert (meaning["rule"]["positions"], meaning["rule"]["differs"]) == (2, 1.0)

@@ -92,9 +92,9 @@ def test_groups_of_most_different_views_keep_like_minded_apart(tmp_path: Path) -
 def test_controls_join_no_group_and_there_may_be_fewer_groups() -> None:
     seating = seat(participants(13), controls=3)
     assert sizes(seating) == [5, 5]
-    assert Counter(one.reads for one in seating.controls.values()) == {"group_01": 2, "group_02": 1}
+    assert Counter(control.reads for control in seating.controls.values()) == {"group_01": 2, "group_02": 1}
     sitting = set(chain.from_iterable(seating.groups.values()))
-    assert not sitting & {one.participant for one in seating.controls.values()}
+    assert not sitting & {control.participant for control in seating.controls.values()}
     seating = seat(participants(20), groups=2, size=5, controls=4)
     assert sizes(seating) == [5, 5]
     assert (len(seating.controls), len(seating.unseated)) == (4, 6)

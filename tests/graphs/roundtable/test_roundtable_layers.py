@@ -18,7 +18,7 @@ from enquete.respondents.rule_coder import CodedThemes, Theme
 LEVY, NO_LEVY = "Introduce the carbon levy quickly", "Never introduce the carbon levy quickly"
 
 
-def said(position: str, confidence: float = 0.9, stance: Stance = "", points: Sequence[str] = ()) -> Response:
+def says(position: str, confidence: float = 0.9, stance: Stance = "", points: Sequence[str] = ()) -> Response:
     return Response(position=position, confidence=confidence, stance=stance, key_points=tuple(points))
 
 
@@ -67,7 +67,7 @@ OPEN, SUSPICIOUS, PLAYED = (load_mode(name) for name in ("adversarial", "collabo
 def voted(*stances: Stance, confidence: float = 0.7, words: str = "") -> dict[str, Response]:
     """Everybody in words of their own, that nobody shares, unless they are given."""
     said_by = zip(LETTERS, stances, strict=False)
-    return {who: said(words or f"{who}one {who}two {who}three", confidence, stance) for who, stance in said_by}
+    return {who: says(words or f"{who}one {who}two {who}three", confidence, stance) for who, stance in said_by}
 
 
 LETTERS = "abcdefgh"
@@ -89,16 +89,16 @@ LETTERS = "abcdefgh"
 def test_stances_are_counted_by_people(
     stances: Sequence[Stance], level: str, score: float, expected: str, stance: str, holders: str
 ) -> None:
-    found = four_layers(held(voted(*stances)), "en", OPEN).decision
-    assert (found.consensus_level, found.agreement_score, found.action) == (level, score, expected)
-    assert (found.stance, "".join(found.held_by), found.basis) == (stance, holders, "stances")
-    assert set(found.held_by) | set(found.not_held_by) == set(LETTERS[: len(stances)])
+    decision = four_layers(held(voted(*stances)), "en", OPEN).decision
+    assert (decision.consensus_level, decision.agreement_score, decision.action) == (level, score, expected)
+    assert (decision.stance, "".join(decision.held_by), decision.basis) == (stance, holders, "stances")
+    assert set(decision.held_by) | set(decision.not_held_by) == set(LETTERS[: len(stances)])
 
 
 def test_equal_confidence_adds_nothing_and_words_do_not_outvote_stances() -> None:
     sure, apart = voted("yes", "yes", "no"), voted("yes", "yes", "no")
     apart["c"] = apart["c"].model_copy(update={"confidence": 0.1})
-    scores = [four_layers(held(one), "en", OPEN).decision.agreement_score for one in (sure, apart)]
+    scores = [four_layers(held(responses), "en", OPEN).decision.agreement_score for responses in (sure, apart)]
     assert scores == [pytest.approx(2 / 3)] * 2
     same_words = four_layers(held(voted("yes", "no", words=LEVY)), "en", OPEN)
     assert (same_words.decision.held_by, same_words.decision.action) == (
@@ -108,7 +108,7 @@ def test_equal_confidence_adds_nothing_and_words_do_not_outvote_stances() -> Non
 
 
 def test_groupthink_is_checked_before_anybody_goes_on() -> None:
-    one_mind = held({who: said(LEVY, stance="yes") for who in "abc"})  # all sure, on one side, in the same words
+    one_mind = held({who: says(LEVY, stance="yes") for who in "abc"})  # all sure, on one side, in the same words
     warned, trusted = (four_layers(one_mind, "en", mode) for mode in (SUSPICIOUS, OPEN))
     assert (warned.decision.consensus_level, warned.decision.action) == ("high", "verify")
     assert "sure of itself" in warned.evidence.groupthink_warning
@@ -118,20 +118,20 @@ def test_groupthink_is_checked_before_anybody_goes_on() -> None:
 def test_words_alone_never_say_proceed() -> None:
     """ "Kept" and "abolished" share two of four words, ½ ≥ .35, and words cannot tell that they are opposites."""
     kept, abolished = "The carbon levy should be kept", "The carbon levy should be abolished"
-    opposites = held({"a": said(kept), "b": said(abolished), "c": said(kept)})
-    same = held({who: said(LEVY, 0.6) for who in "abc"})
+    opposites = held({"a": says(kept), "b": says(abolished), "c": says(kept)})
+    same = held({who: says(LEVY, 0.6) for who in "abc"})
     for talk in (opposites, same):
-        found = four_layers(talk, "en", OPEN)
-        assert (found.decision.basis, found.decision.consensus_level, found.decision.action) == (
+        layers = four_layers(talk, "en", OPEN)
+        assert (layers.decision.basis, layers.decision.consensus_level, layers.decision.action) == (
             "words", "medium", "verify",
         )  # fmt: skip
-        assert any("by their words alone" in hint for hint in found.metadata.verification_hints)
+        assert any("by their words alone" in hint for hint in layers.metadata.verification_hints)
 
 
 def read_by_a_model(
     agreement: float, camps: Mapping[str, int], conflicts: Sequence[str] = (), groupthink: bool = False
 ) -> Discussion:
-    talk = held({who: said(f"{LEVY} {who}", 0.7) for who in "abc"})
+    talk = held({who: says(f"{LEVY} {who}", 0.7) for who in "abc"})
     reading = {
         "agreement": agreement, "camp_of": camps, "conflicts": list(conflicts), "groupthink": groupthink, "by": "judge",
     }  # fmt: skip
@@ -163,10 +163,10 @@ def test_where_stances_were_assigned_private_answers_decide() -> None:
             RoundtableTurn(turn=talk.number, participant=who, round=2, status="ok", number=number, response=response,
                 private=True)
         )  # fmt: skip
-    found = four_layers(talk, "en", PLAYED)
-    assert (found.decision.stance, found.decision.held_by, found.decision.action) == ("no", ("a", "b"), "proceed")
-    assert found.evidence.conflicts == ()
-    assert [one.stance for one in found.agent_responses] == ["yes", "no"]  # as they were said to the group
+    layers = four_layers(talk, "en", PLAYED)
+    assert (layers.decision.stance, layers.decision.held_by, layers.decision.action) == ("no", ("a", "b"), "proceed")
+    assert layers.evidence.conflicts == ()
+    assert [heard.stance for heard in layers.agent_responses] == ["yes", "no"]  # as they were said to the group
 
 
 def test_the_summary_names_what_was_decided() -> None:
@@ -175,33 +175,33 @@ def test_the_summary_names_what_was_decided() -> None:
 
     assert told("yes", "yes", "no") == "2 von 3 sagen „ja“: aone atwo athree"
     assert told("yes", "no") == "Keine Seite ist die größte: die größten haben je 1 von 2."
-    found = four_layers(held({who: said(LEVY) for who in "abc"}, exit="consensus"), "en", OPEN)
-    assert found.evidence.consensus_summary == f"3 of 3 take this position: {LEVY}"
-    assert (found.metadata.exit_reason, found.metadata.rounds) == ("consensus", 1)
-    assert [one.number for one in found.agent_responses] == [1, 2, 3]
+    layers = four_layers(held({who: says(LEVY) for who in "abc"}, exit="consensus"), "en", OPEN)
+    assert layers.evidence.consensus_summary == f"3 of 3 take this position: {LEVY}"
+    assert (layers.metadata.exit_reason, layers.metadata.rounds) == ("consensus", 1)
+    assert [response.number for response in layers.agent_responses] == [1, 2, 3]
 
 
 def test_opponents_are_told_of_by_number_and_in_the_language() -> None:
     talk = held(
-        {"a": said(LEVY, 0.5, "yes"), "b": said(NO_LEVY, 0.5, "no")},
-        {"a": said(LEVY, 0.7, "yes"), "b": said(NO_LEVY, 0.3, "no")},
+        {"a": says(LEVY, 0.5, "yes"), "b": says(NO_LEVY, 0.5, "no")},
+        {"a": says(LEVY, 0.7, "yes"), "b": says(NO_LEVY, 0.3, "no")},
     )
-    found = four_layers(talk, "de", OPEN)
-    assert found.decision.action == "verify"  # one against one, mean confidence .5
-    assert found.evidence.conflicts == (f"1 gegen 2: „{LEVY}“ – „{NO_LEVY}“",)
-    assert [one.confidence_change for one in found.agent_responses] == [pytest.approx(0.2), pytest.approx(-0.2)]
+    layers = four_layers(talk, "de", OPEN)
+    assert layers.decision.action == "verify"  # one against one, mean confidence .5
+    assert layers.evidence.conflicts == (f"1 gegen 2: „{LEVY}“ – „{NO_LEVY}“",)
+    assert [agent.confidence_change for agent in layers.agent_responses] == [pytest.approx(0.2), pytest.approx(-0.2)]
 
 
 def test_undecided_contradict_nobody_and_other_subjects_are_no_conflict() -> None:
-    assert conflicts({"a": said(LEVY, stance="yes"), "b": said(NO_LEVY, stance="neutral")}) == []
-    assert conflicts({"a": said(LEVY), "b": said("Never close schools")}) == []  # denies, but something else
-    assert conflicts({"a": said(LEVY), "b": said(NO_LEVY)}) == [(("a",), ("b",))]
+    assert conflicts({"a": says(LEVY, stance="yes"), "b": says(NO_LEVY, stance="neutral")}) == []
+    assert conflicts({"a": says(LEVY), "b": says("Never close schools")}) == []  # denies, but something else
+    assert conflicts({"a": says(LEVY), "b": says(NO_LEVY)}) == [(("a",), ("b",))]
 
 
 def test_hints_name_what_a_caller_should_look_at() -> None:
-    broken = said(LEVY).model_copy(update={"violations": (Violation(check="stance", expected="no", actual="yes"),)})
-    found = four_layers(held({"a": broken, "b": said("")}), "en", OPEN)
-    assert len(found.metadata.verification_hints) == 5  # silent, violations, uncited, words, sure
+    broken = says(LEVY).model_copy(update={"violations": (Violation(check="stance", expected="no", actual="yes"),)})
+    layers = four_layers(held({"a": broken, "b": says("")}), "en", OPEN)
+    assert len(layers.metadata.verification_hints) == 5  # silent, violations, uncited, words, sure
     assert four_layers(Discussion("group_01"), "en", OPEN).evidence.consensus_summary == "Nobody took a position."
 
 
@@ -212,7 +212,7 @@ def coded(*voices: str) -> CodedThemes:
     return CodedThemes(themes=[Theme(id="x1", label="Rebates", description="", statements=list(voices))], uncoded=[])
 
 
-YES, NO = said(LEVY, stance="yes"), said(NO_LEVY, stance="no")
+YES, NO = says(LEVY, stance="yes"), says(NO_LEVY, stance="no")
 TALK = held(
     {"a": YES.model_copy(update={"key_points": ("rebates", "jobs")}),
         "b": NO.model_copy(update={"key_points": ("costs",)}),
@@ -222,9 +222,9 @@ TALK = held(
 
 
 def test_every_key_point_is_a_statement_or_the_position_where_there_is_none() -> None:
-    ids = [one.id for one in statements([TALK])]
+    ids = [statement.id for statement in statements([TALK])]
     said_by = ["a#1.1", "a#1.2", "b#2.1", "c#3.1", "a#4.1", "b#5.1", "c#6.1"]
-    assert ids == [one.replace("#", "|group_01#") for one in said_by]
+    assert ids == [place.replace("#", "|group_01#") for place in said_by]
 
 
 def test_who_raised_an_argument_and_who_answered_it() -> None:

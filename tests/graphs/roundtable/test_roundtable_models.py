@@ -64,7 +64,7 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
         servers = {
             name: stack.enter_context(ModelServer(seed=n)) for n, name in enumerate(("claude", "gpt", "gemini", "own"))
         }
-        known = dict(zip((one.base_url for one in servers.values()), (*KEYS, ""), strict=True))
+        known = dict(zip((server.base_url for server in servers.values()), (*KEYS, ""), strict=True))
         for name, value in {
             **KEYS,
             "ENQUETE_MODEL_SERVERS": json.dumps(known),
@@ -97,18 +97,20 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
 
 def test_each_seat_asks_its_own_server_with_its_own_key_and_temperature(debate: Debate) -> None:
     asked = {
-        (one.model, one.authorization.removeprefix("Bearer "), one.body["temperature"])
+        (request.model, request.authorization.removeprefix("Bearer "), request.body["temperature"])
         for server in debate.servers.values()
-        for one in server.requests
+        for request in server.requests
     }
     assert asked == {
         ("claude", KEYS["ANTHROPIC_KEY"], 0.7), ("claude", KEYS["ANTHROPIC_KEY"], 0),  # it codes the arguments, too
         ("gpt-mini", KEYS["GEMINI_KEY"], 0.2), ("gemini", KEYS["GEMINI_KEY"], 0.7), ("own-7b", "none", 0),
     }  # fmt: skip
     assert not any(
-        "of-nobody-here" in one.authorization for server in debate.servers.values() for one in server.requests
+        "of-nobody-here" in request.authorization for server in debate.servers.values() for request in server.requests
     )
-    prompts = {one.model: one.body["messages"][0]["content"] for s in debate.servers.values() for one in s.requests}
+    prompts = {
+        request.model: request.body["messages"][0]["content"] for s in debate.servers.values() for request in s.requests
+    }
     assert "No role is given to you" in prompts["gemini"]
     assert "A baker" in prompts["own-7b"]
     assert "No role is given" not in prompts["own-7b"]
@@ -125,18 +127,18 @@ def test_a_pause_in_between_buys_nothing_twice(debate: Debate) -> None:
 def test_an_alternate_takes_the_seat_for_good_and_the_ledger_keeps_why(debate: Debate) -> None:
     with open_run(debate.run) as reading:
         calls = [
-            one
-            for one in reading.calls("roundtable", "T1")
-            if one["purpose"] == "answer" and "chatgpt" in one["subject"]
+            call
+            for call in reading.calls("roundtable", "T1")
+            if call["purpose"] == "answer" and "chatgpt" in call["subject"]
         ]
         pinned = reading.pinned_values("main", "roundtable")
     gone, taken = label("gpt", debate.servers["gpt"]), debate.labels["ChatGPT"]
-    first = [(one["status"], one["model"], one["attempt"]) for one in calls if one["subject"].split("|")[2] == "0"]
+    first = [(call["status"], call["model"], call["attempt"]) for call in calls if call["subject"].split("|")[2] == "0"]
     assert first == [
         ("failed", gone, 0),
         ("settled", taken, 5),
     ]  # three attempts of a block and two more are the first one's
-    assert {one["model"] for one in calls[1:]} == {taken}
+    assert {call["model"] for call in calls[1:]} == {taken}
     assert "could not be reached" in calls[0]["error"]
     (switch,) = [value for name, value in pinned.items() if name.startswith("switched/")]
     assert (switch["from"], switch["to"], switch["round"]) == (gone, taken, 0)
@@ -146,11 +148,11 @@ def test_an_alternate_takes_the_seat_for_good_and_the_ledger_keeps_why(debate: D
 
 
 def test_replies_rows_and_report_say_which_model_said_what(debate: Debate) -> None:
-    said = python(debate.root, "get_round_details", roundtable_id="four")
-    assert {one["name"]: one["model"] for one in said["responses"]} == debate.labels
-    assert said["model"] == ", ".join(debate.labels.values())
-    one = python(debate.root, "get_response_detail", roundtable_id="four", agent="Gemini")
-    assert one["model"] == debate.labels["Gemini"]
+    details = python(debate.root, "get_round_details", roundtable_id="four")
+    assert {response["name"]: response["model"] for response in details["responses"]} == debate.labels
+    assert details["model"] == ", ".join(debate.labels.values())
+    detail = python(debate.root, "get_response_detail", roundtable_id="four", agent="Gemini")
+    assert detail["model"] == debate.labels["Gemini"]
     folder = debate.folder / "synthesis" / debate.run.name
     rows = pd.read_csv(folder / "exports/all_responses.csv", encoding="utf-8-sig")
     told = set(zip(rows["agent_name"], rows["model"], rows["temperature"], strict=True))
@@ -175,13 +177,13 @@ def test_agreement_is_shown_within_and_between_models(debate: Debate) -> None:
     """Four models have six pairs, none within one. By hand: a and b are of one model and differ, c agrees with a."""
     with open_run(debate.run) as reading:
         assert len(reading.procedure("roundtable").served(reading.settings("roundtable"))) == 5
-    found = json.loads((debate.folder / "T1" / "roundtable" / debate.run.name / "roundtable.json").read_text("utf-8"))
-    assert [one["how"] for one in found["between_models"]] == ["between"] * 6
-    said = {who: Response(position=who, stance=side) for who, side in {"a": "yes", "b": "no", "c": "yes"}.items()}
-    assert pairs_of_models(said, {"a": "x", "b": "x", "c": "y"}) == [
+    data = json.loads((debate.folder / "T1" / "roundtable" / debate.run.name / "roundtable.json").read_text("utf-8"))
+    assert [pair["how"] for pair in data["between_models"]] == ["between"] * 6
+    responses = {who: Response(position=who, stance=side) for who, side in {"a": "yes", "b": "no", "c": "yes"}.items()}
+    assert pairs_of_models(responses, {"a": "x", "b": "x", "c": "y"}) == [
         PairsOfModels("x", "x", 1, 0), PairsOfModels("x", "y", 2, 1)
     ]  # fmt: skip
-    assert pairs_of_models(said, {"a": "x", "c": "y"}, [("a",), ("c",)]) == [PairsOfModels("x", "y", 1, 0)]
+    assert pairs_of_models(responses, {"a": "x", "c": "y"}, [("a",), ("c",)]) == [PairsOfModels("x", "y", 1, 0)]
 
 
 def test_agents_of_a_simulation_and_a_bare_model_sit_at_one_table(
@@ -192,9 +194,9 @@ def test_agents_of_a_simulation_and_a_bare_model_sit_at_one_table(
     mirofish_folder(tmp_path / "simulations" / "sim_x", 3)
     profiles = json.loads((tmp_path / "simulations" / "sim_x" / "reddit_profiles.json").read_text())
     ada, ben = (profiles[place]["name"] for place in (1, 0))
-    with ModelServer() as own, ModelServer(seed=1) as other:
+    with ModelServer() as usual, ModelServer(seed=1) as other:
         monkeypatch.setenv("ENQUETE_MODEL_SERVERS", json.dumps({other.base_url: ""}))
-        monkeypatch.setenv("LLM_BASE_URL", own.base_url)
+        monkeypatch.setenv("LLM_BASE_URL", usual.base_url)
         monkeypatch.setenv("LLM_API_KEY", "of-the-run")
         given = {"sim_id": "sim_x", "agents": [ada, {"name": ben, "model": "second"}], "model": "first",
                  "personas": [{"name": "Guest", "model": "third", "base_url": other.base_url}]}  # fmt: skip
@@ -203,11 +205,14 @@ def test_agents_of_a_simulation_and_a_bare_model_sit_at_one_table(
                 tmp_path, "start_roundtable", roundtable_id="mixed", question=QUESTION, rounds=1, private=False, **given
             )
         assert (done["status"], done["groups"][0]["participants"]) == ("completed", [ada, ben, "Guest"])
-        assert {one.model for one in own.requests if "moderated roundtable" in str(one.body)} == {"first", "second"}
-        assert {one.model for one in other.requests} == {"third"}
-        assert {one.authorization for one in other.requests} == {"Bearer none"}
-    said = python(tmp_path, "get_round_details", roundtable_id="mixed")["responses"]
-    assert {one["name"]: one["model"].partition(" (")[0] for one in said} == {
+        assert {call.model for call in usual.requests if "moderated roundtable" in str(call.body)} == {
+            "first",
+            "second",
+        }
+        assert {request.model for request in other.requests} == {"third"}
+        assert {request.authorization for request in other.requests} == {"Bearer none"}
+    responses = python(tmp_path, "get_round_details", roundtable_id="mixed")["responses"]
+    assert {response["name"]: response["model"].partition(" (")[0] for response in responses} == {
         ada: "first", ben: "second", "Guest": "third",
     }  # fmt: skip
 
@@ -228,7 +233,7 @@ def test_the_estimate_prices_every_model_at_its_own_server(tmp_path: Path, monke
         personas(tmp_path, 2), methods=["roundtable"], settings={"roundtable": settings}, language="en", model="m",
         base_url="http://a.example/v1", out=str(tmp_path / "out"),
     )  # fmt: skip
-    lines = {one.model: one for one in expected.lines if one.purpose == "answer"}
+    lines = {line.model: line for line in expected.lines if line.purpose == "answer"}
     assert set(lines) == {"m (a.example)", "m (b.example)"}
     cheap, dear = lines["m (a.example)"], lines["m (b.example)"]
     assert cheap.calls.likely == dear.calls.likely == 3

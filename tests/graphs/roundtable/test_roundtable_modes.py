@@ -18,22 +18,22 @@ STATISTICS = "How the group stood in the last round"
 def voice(label: str, name: str, round: int, **sections: str) -> str:
     """One participant's words in one round, as `plainly` says them and others read them."""
     lines = [f"{label}: {name}topic{round}."]
-    said = {title: plainly(name, round, section).replace("\n", "\n  ") for section, title in sections.items()}
-    lines += [f"{title}: {text}" for title, text in said.items()]
+    texts = {title: plainly(name, round, section).replace("\n", "\n  ") for section, title in sections.items()}
+    lines += [f"{title}: {text}" for title, text in texts.items()]
     return "\n".join([*lines, f"Reasons: {name}reasoning{round}.", f"Key points: {name}key_points{round}."])
 
 
-def voices(*said: str) -> str:
-    return "\n\n".join(said)
+def voices(*parts: str) -> str:
+    return "\n\n".join(parts)
 
 
 def broken(table: Table, name: str, round: int) -> list[tuple[str, str, str]]:
-    return [(one.check, one.expected, one.actual) for one in table.turn(name, round).response.violations]
+    return [(fault.check, fault.expected, fault.actual) for fault in table.turn(name, round).response.violations]
 
 
-def wherever(**said: object) -> Says:
+def wherever(**texts: object) -> Says:
     """The same by item, whoever speaks and whenever, asked once more too."""
-    return lambda name, round, item, again: said.get(item)
+    return lambda name, round, item, again: texts.get(item)
 
 
 # --- parallel ---------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_devils_advocate_asks_once_more_for_the_stance_of_the_part_and_then_keep
     assert (ada.retried, ada.slips) == (False, ())
     assert (ben.response.stance, ben.slips, ben.response.violations) == ("yes", (wrong,), (wrong,))
     assert (cleo.response.stance, cleo.response.violations) == ("neutral", ())
-    assert [one.expected for one in cleo.slips] == ["neutral"]
+    assert [slip.expected for slip in cleo.slips] == ["neutral"]
     asked = [block for block in table.interview_context.blocks if block.key.participant == "agent:ben"]
     assert [block.key.part for block in asked] == ["turn", "again"]
     assert "Your part asks for the stance no, not yes." in asked[1].instruction
@@ -204,9 +204,9 @@ def test_devils_advocate_asks_once_more_for_the_stance_of_the_part_and_then_keep
 def test_confidence_is_clamped_kept_raw_and_marked() -> None:
     sure = {"Ada": 1.3, "Ben": 80, "Cleo": -0.2}
     table = hold("collaborative", 3, lambda name, _, item, __: sure[name] if item == "confidence" else None, rounds=1)
-    said = [table.turn(name, 1).response for name in ("Ada", "Ben", "Cleo")]
-    assert [(one.confidence, one.raw_confidence) for one in said] == [(1.0, 1.3), (0.8, 80.0), (0.0, -0.2)]
-    assert [one.violations[0].actual for one in said] == ["1.3", "80", "-0.2"]
+    responses = [table.turn(name, 1).response for name in ("Ada", "Ben", "Cleo")]
+    assert [(reply.confidence, reply.raw_confidence) for reply in responses] == [(1.0, 1.3), (0.8, 80.0), (0.0, -0.2)]
+    assert [response.violations[0].actual for response in responses] == ["1.3", "80", "-0.2"]
 
 
 def test_a_section_that_is_left_out_is_asked_for_once_more() -> None:

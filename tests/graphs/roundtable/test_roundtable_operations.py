@@ -55,7 +55,7 @@ BOB = {
 
 def terminal(root: Path, name: str, **given: Any) -> Any:
     """With the exit code as `code`."""
-    words = [f"{key}={one if isinstance(one, str) else json.dumps(one)}" for key, one in given.items()]
+    words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in given.items()]
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         code = cli.run(["roundtable", name, *words, "--root", str(root), "--json"])
@@ -94,13 +94,13 @@ def test_every_interface_goes_on_where_another_stopped(held: Held) -> None:
     assert (begun["status"], begun["next"]) == ("waiting", "Bob must answer: pass `answers` to continue_roundtable.")
     (form,) = begun["waiting_for"]
     assert (form["participant"], form["round"]) == ("Bob", 1)
-    assert {one["item"] for one in form["items"]} == BOB.keys()
+    assert {item["item"] for item in form["items"]} == BOB.keys()
     assert (answered["status"], answered["waiting_for_word"], answered["waiting_for"]) == ("waiting", ["group_01"], [])
-    assert (went_on["code"], [one["round"] for one in went_on["waiting_for"]]) == (4, [2])
+    assert (went_on["code"], [seat["round"] for seat in went_on["waiting_for"]]) == (4, [2])
     assert (ended["status"], ended["groups"][0]["exit_reason"], ended["groups"][0]["rounds"]) == (
         "completed", "max_rounds", 2,
     )  # fmt: skip
-    assert len({one["run_id"] for one in held.steps.values()}) == 1
+    assert len({step["run_id"] for step in held.steps.values()}) == 1
 
 
 def test_a_remark_is_seen_by_everybody_in_the_next_round_and_by_nobody_before(held: Held) -> None:
@@ -110,15 +110,19 @@ def test_a_remark_is_seen_by_everybody_in_the_next_round_and_by_nobody_before(he
         blocks = reading.procedure("roundtable").blocks("group_01", 1, context)
         names = {who.id: who.name for who in reading.population}
         turn = reading.pinned_values("main", "roundtable")["turn/group_01/04"]
-    shown = {(names[one.key.participant], one.key.round): dict(one.quoted) for one in blocks if one.key.part == "turn"}
-    assert {key: list(one) for key, one in shown.items()} == {
+    shown = {
+        (names[block.key.participant], block.key.round): dict(block.quoted)
+        for block in blocks
+        if block.key.part == "turn"
+    }
+    assert {key: list(quotes) for key, quotes in shown.items()} == {
         ("Ada", 1): [], ("Ben", 1): [NOW], ("Bob", 1): [NOW],
         ("Ada", 2): [ROUND_1, MODERATOR], ("Ben", 2): [ROUND_1, MODERATOR, NOW], ("Bob", 2): [ROUND_1, MODERATOR, NOW],
     }  # fmt: skip
-    assert {one[MODERATOR] for (_, round), one in shown.items() if round == 2} == {REMARK}
+    assert {quotes[MODERATOR] for (_, round), quotes in shown.items() if round == 2} == {REMARK}
     assert turn == {"turn": 4, "round": 2, "status": "ok", "kind": "steer", "answer": REMARK}
     form = held.steps["steered"]["waiting_for"][0]
-    assert {one["heading"]: one["text"] for one in form["shown"]} == shown["Bob", 2]
+    assert {section["heading"]: section["text"] for section in form["shown"]} == shown["Bob", 2]
 
 
 def test_a_persons_answers_are_theirs_and_cost_no_call(held: Held) -> None:
@@ -129,9 +133,9 @@ def test_a_persons_answers_are_theirs_and_cost_no_call(held: Held) -> None:
         ("Ada", ("synthetic",)), ("Ben", ("synthetic",)), ("Bob", ("human",)),
     }  # fmt: skip
     with open_run(held.run) as reading:
-        subjects = [one["subject"] for one in reading.calls("roundtable", "T1") if one["purpose"] == "answer"]
+        subjects = [call["subject"] for call in reading.calls("roundtable", "T1") if call["purpose"] == "answer"]
     assert len(subjects) == 4  # Ada and Ben in two rounds
-    assert not [one for one in subjects if "bob" in one]
+    assert not [subject for subject in subjects if "bob" in subject]
 
 
 @pytest.mark.usefixtures("unreported")
@@ -150,7 +154,7 @@ def test_a_call_that_was_cut_short_is_made_again_in_the_same_words(tmp_path: Pat
     with pytest.raises(EnqueteError, match="not between two rounds"):
         python(tmp_path, "continue_roundtable", **TABLE, remark="Another.")
     went_on = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)
-    assert [one["round"] for one in went_on["waiting_for"]] == [2]
+    assert [seat["round"] for seat in went_on["waiting_for"]] == [2]
     ended = python(tmp_path, "continue_roundtable", **TABLE, answers={"Bob": BOB})  # to the next form, though the same
     assert (ended["status"], ended["groups"][0]["rounds"], ended["run_id"]) == ("completed", 2, run)
 
@@ -159,7 +163,7 @@ def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
     """Each reply fits; the decision stands before who said what."""
     decided = http(held.root, "get_consensus", **TABLE)
     assert list(decided)[7:11] == ["decision", "agent_responses", "evidence", "metadata"]
-    assert [one["name"] for one in decided["agent_responses"]] == ["Ada", "Ben", "Bob"]
+    assert [response["name"] for response in decided["agent_responses"]] == ["Ada", "Ben", "Bob"]
     assert decided["metadata"]["rounds"] == 2
     made = python(held.root, "synthesize_roundtable", **TABLE)  # without a model, of what the decision holds
     assert (made["synthesized_by"], made["confidence"], made["warning"]) == ("rule", None, SOME_SYNTHETIC)
@@ -167,24 +171,24 @@ def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
     second = mcp(held.root, "get_round_details", **TABLE)
     assert (second["round"], second["remark"], second["weighed"]["reason"]) == (2, REMARK, "max_rounds")
     first = terminal(held.root, "get_round_details", **TABLE, round=1)
-    assert (first["round"], first["remark"], [one["name"] for one in first["responses"]]) == (
+    assert (first["round"], first["remark"], [response["name"] for response in first["responses"]]) == (
         1, "", ["Ada", "Ben", "Bob"],
     )  # fmt: skip
-    own = python(held.root, "get_response_detail", **TABLE, agent="Bob", round=2)
-    assert (own["answered_by"], own["sections"]["weaknesses"], own["confidence"]) == (
+    detail = python(held.root, "get_response_detail", **TABLE, agent="Bob", round=2)
+    assert (detail["answered_by"], detail["sections"]["weaknesses"], detail["confidence"]) == (
         "person", "Cost\nStaff\nLight", 0.7,
     )  # fmt: skip
     other = mcp(held.root, "get_response_detail", **TABLE, agent="Ada", round=2)
-    for one, by in (
-        *((one, WITH_A_PERSON) for one in (decided, second, first, *held.steps.values())),
-        (own, ["human", "person", None]),
+    for answer, by in (
+        *((step, WITH_A_PERSON) for step in (decided, second, first, *held.steps.values())),
+        (detail, ["human", "person", None]),
         (other, ["synthetic", "synthetic", SYNTHETIC]),
     ):
-        assert [one[key] for key in ("respondent", "model", "warning")] == by
-    assert own == python(held.root, "get_response_detail", **TABLE, agent=str(own["number"]))
+        assert [answer[key] for key in ("respondent", "model", "warning")] == by
+    assert detail == python(held.root, "get_response_detail", **TABLE, agent=str(detail["number"]))
     listed = http(held.root, "list_roundtables", query="mondays")
-    assert [(one["roundtable_id"], one["question"]) for one in listed["roundtables"]] == [("monday", QUESTION)]
-    assert all(len(json.dumps(one)) <= MOST_CHARS for one in (decided, second, first, own, listed))
+    assert [(table["roundtable_id"], table["question"]) for table in listed["roundtables"]] == [("monday", QUESTION)]
+    assert all(len(json.dumps(output)) <= MOST_CHARS for output in (decided, second, first, detail, listed))
 
 
 def test_all_of_it_is_written_to_a_file_and_read_page_by_page(held: Held) -> None:
@@ -195,7 +199,7 @@ def test_all_of_it_is_written_to_a_file_and_read_page_by_page(held: Held) -> Non
     assert all(words in text for words in (REMARK, "**Bob** (critic, yes, 0.70, a person)", "### Round 2"))
     rest = mcp(held.root, "export_roundtable", **TABLE, format="json", offset=100)
     whole = json.loads((held.root / rest["file"]).read_text("utf-8"))
-    assert [one["round"] for one in whole["groups"][0]["rounds"]] == [1, 2]
+    assert [entry["round"] for entry in whole["groups"][0]["rounds"]] == [1, 2]
     assert whole["groups"][0]["rounds"][1]["turns"][2]["reasoning"] == "Nobody comes."
 
 
@@ -220,7 +224,7 @@ def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) 
     for run in (done["run_id"], more["run_id"]):
         with open_run(runs / run) as reading:
             calls = [
-                one["subject"].split("|") for one in reading.calls("roundtable", "T1") if one["purpose"] == "answer"
+                call["subject"].split("|") for call in reading.calls("roundtable", "T1") if call["purpose"] == "answer"
             ]
         asked[run] = sorted(round for _, _, round, _, part in calls if part == "turn")
     assert list(asked.values()) == [["0", "0", "1", "1", "2", "2"], ["2", "2", "3", "3"]]
@@ -247,15 +251,17 @@ def test_several_groups_wait_go_on_and_end_together_without_private_answers(tmp_
     went_on = python(tmp_path, "continue_roundtable", **TABLE)
     ended = python(tmp_path, "control_roundtable", **TABLE, action="end")
     more = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)  # closed ones may be opened again
-    assert [one["status"] for one in (went_on, ended, more)] == ["waiting", "completed", "completed"]
+    assert [step["status"] for step in (went_on, ended, more)] == ["waiting", "completed", "completed"]
     # one of them had ended by itself
-    assert [(one["exit_reason"], one["rounds"]) for one in ended["groups"]] == [("consensus", 2), ("closed", 2)]
-    groups = [[(one["group"], one["participants"], one["rounds"]) for one in step["groups"]] for step in (ended, more)]
+    assert [(group["exit_reason"], group["rounds"]) for group in ended["groups"]] == [("consensus", 2), ("closed", 2)]
+    groups = [
+        [(group["group"], group["participants"], group["rounds"]) for group in step["groups"]] for step in (ended, more)
+    ]
     assert groups[1] == [(group, people, rounds + 1) for group, people, rounds in groups[0]]
     second = python(tmp_path, "get_consensus", **TABLE, group="group_02")
-    assert (second["group"], [one["group"] for one in second["other_groups"]]) == ("group_02", ["group_01"])
+    assert (second["group"], [group["group"] for group in second["other_groups"]]) == ("group_02", ["group_01"])
     told = [*second["decision"]["held_by"], *second["decision"]["not_held_by"]]
-    assert sorted(told) == sorted(one["name"] for one in second["agent_responses"])
+    assert sorted(told) == sorted(response["name"] for response in second["agent_responses"])
 
 
 def test_a_discussion_that_was_over_is_open_again_after_a_remark() -> None:
@@ -272,7 +278,7 @@ def test_a_discussion_that_was_over_is_open_again_after_a_remark() -> None:
     assert (talk.over, due(talk, settings)) == (True, [])
     again = talk.after(talk.steered(""))
     assert (again.over, again.stop, again.afterwards, len(again.before), again.held) == (False, "", {}, 2, 1)
-    assert [(one.turn, one.participant, one.round) for one in due(again, settings)] == [(8, "a", 2), (9, "b", 2)]
+    assert [(slot.turn, slot.participant, slot.round) for slot in due(again, settings)] == [(8, "a", 2), (9, "b", 2)]
 
 
 START = {"roundtable_id": "new", "question": "Why?"}
@@ -311,14 +317,14 @@ def test_what_is_wrong_is_said_with_what_to_do(held: Held, name: str, given: dic
 def test_over_budget_names_the_roundtables_own_calls(tmp_path: Path) -> None:
     """In every interface; and what is named then does begin it."""
     asked = {**START, "personas": SEATS, "rounds": 1, "synthetic": True, "budget_tokens": 1000}
-    own = "start_roundtable with budget_tokens="
-    for said in (str(http(tmp_path, "start_roundtable", **asked)), mcp(tmp_path, "start_roundtable", **asked)):
-        assert own in said
-        assert "continue_roundtable goes on with it" in said
-        assert not re.search("_interviews|methods|digest_chars", said.partition("By part")[2] or said)
-    with pytest.raises(OverBudget, match=own) as over:
+    message = "start_roundtable with budget_tokens="
+    for refusal in (str(http(tmp_path, "start_roundtable", **asked)), mcp(tmp_path, "start_roundtable", **asked)):
+        assert message in refusal
+        assert "continue_roundtable goes on with it" in refusal
+        assert not re.search("_interviews|methods|digest_chars", refusal.partition("By part")[2] or refusal)
+    with pytest.raises(OverBudget, match=message) as over:
         python(tmp_path, "start_roundtable", **asked)
-    enough = int(str(over.value).partition(own)[2].partition(";")[0])
+    enough = int(str(over.value).partition(message)[2].partition(";")[0])
     assert python(tmp_path, "start_roundtable", **{**asked, "budget_tokens": enough})["status"] == "completed"
 
 
@@ -376,7 +382,9 @@ def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Led]:
 
 
 def test_documents_are_shown_to_everybody_as_data(led: Led) -> None:
-    asked = [one.body["messages"][-1]["content"] for one in led.server.requests if QUESTION in str(one.body)]
+    asked = [
+        request.body["messages"][-1]["content"] for request in led.server.requests if QUESTION in str(request.body)
+    ]
     turns = [text for text in asked if "Your position, in one to three sentences" in text]
     assert len(turns) >= 8  # before, two rounds, after; two seats
     assert all("Till report:" in text and TILL["text"] in text for text in turns)
@@ -384,7 +392,7 @@ def test_documents_are_shown_to_everybody_as_data(led: Led) -> None:
 
 def test_one_participants_thoughts_from_round_to_round(led: Led) -> None:
     told = mcp(led.root, "get_thoughts", **TABLE, agent="Ben")
-    assert [one["round"] for one in told["thoughts"]] == ["before", 1, 2, "after"]
+    assert [thought["round"] for thought in told["thoughts"]] == ["before", 1, 2, "after"]
     assert list(told["confidence"]) == ["before", "1", "2", "after"]
     assert (told["name"], told["respondent"], told["thoughts"][0]["likeness_to_own_last"]) == ("Ben", "llm", None)
     assert told["thoughts"][2]["likeness_to_own_last"] == 1.0  # the stand-in says the same in every round
@@ -395,53 +403,54 @@ def test_one_participants_thoughts_from_round_to_round(led: Led) -> None:
 
 def test_a_synthesis_is_bought_once_and_rests_on_turns_that_there_were(led: Led) -> None:
     def bought() -> int:
-        return sum("Sum up a discussion" in str(one.body) for one in led.server.requests)
+        return sum("Sum up a discussion" in str(sent.body) for sent in led.server.requests)
 
     made = http(led.root, "synthesize_roundtable", **TABLE)
     assert (made["synthesized_by"], made["conclusion"], made["confidence"]) == ("m", "Close for a trial.", 0.6)
-    assert [one["text"] for one in made["common_ground"]] == ["Mondays are slow."]  # nobody's happiness was turn 999
+    # nobody's happiness was turn 999
+    assert [statement["text"] for statement in made["common_ground"]] == ["Mondays are slow."]
     assert set(made["turns"].values()) == {"Ada", "Ben"}
     assert mcp(led.root, "synthesize_roundtable", **TABLE) == made
     assert bought() == 1
-    (request,) = (one for one in led.server.requests if "Sum up a discussion" in str(one.body))
+    (request,) = (sent for sent in led.server.requests if "Sum up a discussion" in str(sent.body))
     assert request.body["temperature"] == 0
     (run,) = (led.root / "roundtables/monday/runs").iterdir()
     with open_run(run) as reading:
-        calls = [one for one in reading.calls("roundtable", "T1") if one["purpose"] == "synthesis"]
-    assert [(one["status"], one["input_tokens"] > 0) for one in calls] == [("settled", True)]
+        calls = [call for call in reading.calls("roundtable", "T1") if call["purpose"] == "synthesis"]
+    assert [(call["status"], call["input_tokens"] > 0) for call in calls] == [("settled", True)]
 
 
 def test_citations_over_http_say_by_what_they_were_matched(led: Led) -> None:
     told = http(led.root, "get_citations", **TABLE, round=1, agent="Ada")
-    assert (told["matched_by"], {one["name"] for one in told["rests_on"]}) == ("words", {"Ada"})
+    assert (told["matched_by"], {basis["name"] for basis in told["rests_on"]}) == ("words", {"Ada"})
     assert told["claims"] == len(told["rests_on"]) > 0
-    assert {one["round"] for one in told["rests_on"]} == {1}
+    assert {basis["round"] for basis in told["rests_on"]} == {1}
 
 
 def test_what_a_claim_rests_on() -> None:
     """By hand: a post that Ada remembers, the document by its title, Ben's turn by his name, a URL, and nothing."""
     points = ("Mondays bring few customers to the shop", "We owe the apprentices their rest")
     talk = Discussion("group_01", participants=("b", "a"))
-    said = [
+    responses = [
         ("b", Response(position="Apprentices need their rest after weekends", key_points=(),
             citations=("Nobody knows",))),
         ("a", Response(position="x", key_points=points,
             citations=("Till report, first line", "as Ben says", "https://bakers.example/x"))),
         ("b", Response(position="Something else entirely", citations=())),
     ]  # fmt: skip
-    for turn, (who, response) in enumerate(said, 1):
-        one = RoundtableTurn(turn=turn, participant=who, round=1, status="ok", response=response, number=1)
-        talk = talk.after(one)
+    for turn, (who, response) in enumerate(responses, 1):
+        entry = RoundtableTurn(turn=turn, participant=who, round=1, status="ok", response=response, number=1)
+        talk = talk.after(entry)
     memory = "What you did:\n- [P1] Few customers came to the shop on Mondays again."
     first, second, third, last = claims(talk, {"a": "Ada", "b": "Ben"}, {"a": memory}, [Document(**TILL)])
-    assert [(one.kind, one.said) for one in first.rests_on] == [("source", "Nobody knows")]
-    kinds = {(one.kind, one.where) for one in second.rests_on}
+    assert [(basis.kind, basis.said) for basis in first.rests_on] == [("source", "Nobody knows")]
+    kinds = {(basis.kind, basis.where) for basis in second.rests_on}
     assert kinds == {("document", "Till report"), ("turn", "1"), ("source", "https://bakers.example/x"), ("post", "")}
     assert (
-        next(one.text for one in second.rests_on if one.kind == "post")
+        next(basis.text for basis in second.rests_on if basis.kind == "post")
         == "Few customers came to the shop on Mondays again."
     )
-    assert ("turn", "") in {(one.kind, one.said) for one in third.rests_on}  # by the words of the claim itself
+    assert ("turn", "") in {(basis.kind, basis.said) for basis in third.rests_on}  # by the words of the claim itself
     assert last.rests_on == ()
 
 
@@ -454,7 +463,7 @@ def test_a_synthesis_without_a_conclusion_is_not_used() -> None:
     used = SYNTHESIST.check(
         data, DiscussionSynthesis(conclusion="c", differences=[Point(text="a", turns=[3, 4]), Point(text="b")])
     )
-    assert [(one.text, one.turns) for one in used.differences] == [("a", [3])]
+    assert [(difference.text, difference.turns) for difference in used.differences] == [("a", [3])]
 
 
 @pytest.mark.usefixtures("unreported")
@@ -478,7 +487,7 @@ def test_a_discussion_that_goes_on_is_paused_asked_and_ended(tmp_path: Path, mon
             await call("control_roundtable", action="pause")
         going = asyncio.create_task(call("control_roundtable", action="ask", question=asked))
         n = len(server.requests)
-        while not any(asked in str(one.body) for one in list(server.requests)[n:]):
+        while not any(asked in str(request.body) for request in list(server.requests)[n:]):
             await asyncio.to_thread(server.wait_for, len(server.requests) + 1)
         ended = await call("control_roundtable", action="end")
         return begun, paused, await going, ended
@@ -492,7 +501,7 @@ def test_a_discussion_that_goes_on_is_paused_asked_and_ended(tmp_path: Path, mon
         with open_run(run) as reading:
             (sent,) = reading.ledger.read("SELECT sum(sends) FROM calls").fetchone()
         assert len(server.requests) == sent
-    assert [one["status"] for one in (begun, paused, asking, ended)] == ["paused", "paused", "paused", "completed"]
+    assert [step["status"] for step in (begun, paused, asking, ended)] == ["paused", "paused", "paused", "completed"]
     (group,) = ended["groups"]
     assert (group["exit_reason"], group["over"]) == ("closed", True)
     assert group["rounds"] < 12
@@ -500,6 +509,6 @@ def test_a_discussion_that_goes_on_is_paused_asked_and_ended(tmp_path: Path, mon
     remarks = json.loads(
         (tmp_path / python(tmp_path, "export_roundtable", **TABLE, format="json")["file"]).read_text("utf-8")
     )
-    assert asked in [one["remark"] for one in remarks["groups"][0]["rounds"]]
+    assert asked in [entry["remark"] for entry in remarks["groups"][0]["rounds"]]
     with pytest.raises(EnqueteError, match="the discussion is over"):
         python(tmp_path, "control_roundtable", **TABLE, action="end")

@@ -68,16 +68,16 @@ def test_rows_of_a_person_name_no_model_and_stances_are_said_to_be_assigned(run:
     assert table.loc[person, "temperature"].eq("").all()
     assert table.loc[~person, "respondent"].eq("synthetic").all()
     book = json.loads((Path(run.path) / "exports/codebook.json").read_text("utf-8"))
-    (answers,) = (one for one in book["resources"] if one["name"] == "all_responses")
-    meanings = {one["name"]: one["description"] for one in answers["schema"]["fields"]}
+    (answers,) = (resource for resource in book["resources"] if resource["name"] == "all_responses")
+    meanings = {field["name"]: field["description"] for field in answers["schema"]["fields"]}
     assert "a person" in meanings["respondent"]
     assert "person" in meanings["model"]
-    found = run.results["roundtable"]
-    assert found["assigned"]
-    assert [one["exit"] for one in found["discussions"]] == ["max_rounds"]
-    assert [one["stage"] for one in found["curve"]] == ["before", "after"]
+    results = run.results["roundtable"]
+    assert results["assigned"]
+    assert [discussion["exit"] for discussion in results["discussions"]] == ["max_rounds"]
+    assert [point["stage"] for point in results["curve"]] == ["before", "after"]
     assert "In this mode stances were assigned" in run.report
-    decision = found["layers"]["group_01"]["decision"]
-    after = {one["participant"]: one["stance"] for one in found["turns"] if one["private"] and one["round"] > 0}
+    decision = results["layers"]["group_01"]["decision"]
+    after = {turn["participant"]: turn["stance"] for turn in results["turns"] if turn["private"] and turn["round"] > 0}
     assert decision["basis"] == "stances"
     assert all(after[who] == decision["stance"] for who in decision["held_by"])

@@ -35,26 +35,28 @@ def table(run: enquete.Run, name: str) -> pd.DataFrame:
 
 
 def test_the_like_minded_are_flagged_in_every_group_and_the_page_says_so(run: enquete.Run) -> None:
-    found = run.results["roundtable"]
-    assert [found[name] for name in ("begun", "over", "planned", "n", "people", "readers", "unseated")] == [
+    results = run.results["roundtable"]
+    assert [results[name] for name in ("begun", "over", "planned", "n", "people", "readers", "unseated")] == [
         2, 2, 2, 6, 0, 2, 0,
     ]  # fmt: skip
-    assert [one["signs"] for one in found["discussions"]] == [["all_sure", "one_side", "same_words"]] * 2
-    assert {one["exit"] for one in found["discussions"]} == {
+    assert [discussion["signs"] for discussion in results["discussions"]] == [
+        ["all_sure", "one_side", "same_words"]
+    ] * 2
+    assert {discussion["exit"] for discussion in results["discussions"]} == {
         "consensus"
     }  # one position in the same words from the first round on
     assert "2 of 2 groups show signs of groupthink" in run.report
 
 
 def test_nobody_moves_where_all_are_stubborn_and_nobody_persuades(run: enquete.Run) -> None:
-    found = run.results["roundtable"]
-    assert {one["side"]: (one["n"], one["moved"]) for one in found["movement"]} == {"discussed": (6, 0), "read": (2, 0)}
-    (beyond,) = found["beyond_reading"]
+    data = run.results["roundtable"]
+    assert {row["side"]: (row["n"], row["moved"]) for row in data["movement"]} == {"discussed": (6, 0), "read": (2, 0)}
+    (beyond,) = data["beyond_reading"]
     assert (beyond["difference"], beyond["verdict"], beyond["p"]) == (0, "same", 1)
-    assert (found["persuasion"], found["reason_groups"]) == ([], 2)
-    said = {one.id: one.said for one in headlines(read_results("roundtable", PRESENTATION, found, "en"))}
-    assert said["roundtable.beyond_reading.verdict.same"] == "same"  # on which replicates are compared
-    assert found["held_after"] == "yes"  # the cast says yes
+    assert (data["persuasion"], data["reason_groups"]) == ([], 2)
+    texts = {headline.id: headline.said for headline in headlines(read_results("roundtable", PRESENTATION, data, "en"))}
+    assert texts["roundtable.beyond_reading.verdict.same"] == "same"  # on which replicates are compared
+    assert data["held_after"] == "yes"  # the cast says yes
 
 
 def test_tables_and_files_have_every_stage_argument_and_decision(run: enquete.Run) -> None:
@@ -65,33 +67,35 @@ def test_tables_and_files_have_every_stage_argument_and_decision(run: enquete.Ru
     agreement = table(run, "rounds.csv")
     assert agreement["round"].tolist() == [1, 1]
     assert agreement["agreement"].ge(0.9).all()
-    assert set(table(run, "arguments.csv")["id"]) == {one["id"] for one in run.results["roundtable"]["arguments"]}
-    found = run.results["roundtable"]
+    assert set(table(run, "arguments.csv")["id"]) == {
+        argument["id"] for argument in run.results["roundtable"]["arguments"]
+    }
+    results = run.results["roundtable"]
     members: dict[str, set[str]] = {}
-    for one in found["seats"]:
-        members.setdefault(one["group"], set()).add(one["participant"])
-    assert found["arguments"]
-    for one in found["arguments"]:
-        assert set(one["raised"]) <= members[one["group"]]
-        assert one["answered"] == 0  # all spoke at once, in the only round
+    for seat in results["seats"]:
+        members.setdefault(seat["group"], set()).add(seat["participant"])
+    assert results["arguments"]
+    for seat in results["arguments"]:
+        assert set(seat["raised"]) <= members[seat["group"]]
+        assert seat["answered"] == 0  # all spoke at once, in the only round
     (path,) = Path(run.path).parents[1].glob("T1/roundtable/*/decisions.json")
     layers = json.loads(path.read_text("utf-8"))
-    assert {name: one["decision"]["consensus_level"] for name, one in layers.items()} == {
+    assert {name: layer["decision"]["consensus_level"] for name, layer in layers.items()} == {
         "group_01": "high", "group_02": "high",
     }  # fmt: skip
-    assert {one["decision"]["action"] for one in layers.values()} == {"verify"}  # they are warned of
-    assert all(len(one["decision"]["held_by"]) == 3 for one in layers.values())
-    assert all(one["evidence"]["groupthink_warning"] for one in layers.values())
+    assert {layer["decision"]["action"] for layer in layers.values()} == {"verify"}  # they are warned of
+    assert all(len(layer["decision"]["held_by"]) == 3 for layer in layers.values())
+    assert all(layer["evidence"]["groupthink_warning"] for layer in layers.values())
 
 
 def test_charts_are_drawn_and_one_without_data_is_left_out(run: enquete.Run) -> None:
     told = read_results("roundtable", PRESENTATION, run.results["roundtable"], "de")
     pictures = drawn(told, footer="")
-    assert [one.name for one in pictures] == [
+    assert [picture.name for picture in pictures] == [
         "roundtable/agreement",
         "roundtable/positions",
     ]  # nobody moved: no network
-    assert all("<svg" in one.svg() for one in pictures)
+    assert all("<svg" in picture.svg() for picture in pictures)
     assert drawn(read_results("roundtable", PRESENTATION, {}, "de"), footer="") == []
 
 
@@ -109,7 +113,7 @@ def test_the_network_shows_people_where_they_fit_and_their_groups_where_they_do_
 
 def test_findings_name_numbers_and_a_run_without_discussions_has_none(run: enquete.Run) -> None:
     told = read_results("roundtable", PRESENTATION, run.results["roundtable"], "de")
-    named = {one.id.split(".")[0]: one for one in stated_of(told)}
+    named = {statement.id.split(".")[0]: statement for statement in stated_of(told)}
     assert {"moved", "agreement", "groupthink", "reason", "beyond"} <= set(named)
     assert (named["moved"].n, named["moved"].n_total, named["moved"].size) == (6, 6, 0)
     assert named["beyond"].kind == "null"
