@@ -36,36 +36,8 @@ from enquete.analysis.probes import false_median
 from enquete.analysis.quality import unrevised
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.locale import N_
+from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, shallow
-from enquete.reports.declarations import (
-    Analysis,
-    Chart,
-    Finding,
-    Presentation,
-    Row,
-    Spread,
-    Table,
-    TextBlock,
-    View,
-    WholeResults,
-    adjusted_p,
-    code,
-    compared,
-    flag,
-    group_finding,
-    group_tables,
-    integer,
-    interval,
-    names,
-    number,
-    of,
-    p_value,
-    reference,
-    several,
-    shaped,
-    share,
-    text,
-)
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health_checks import (
     Arms,
@@ -208,89 +180,95 @@ ENDINGS = {
     "max_rounds": N_("last possible round"),
 }  # fmt: skip
 
-THEME = reference("theme", N_("Theme"), to="themes")
-DIMENSION = reference("dimension", N_("Dimension"), to="dimension")
-ITEM = text("item", N_("item"), means=N_("id of the rating's item in all_responses.csv"))
-ROUND = integer("round", N_("Round"))
-N, TOTAL = integer("n", "n"), integer("n_total", "N")
-N_OF = of("n", "n_total", "n / N")
-PAIRS = integer("n_paired", N_("pairs"), means=N_("agents who rated in both rounds"))
-PAIRS_OF = of("n_paired", "n_total", N_("pairs / N"))
-A = number("agreement", "A", means=N_("van der Eijk's agreement: 1 unanimous, 0 spread evenly, −1 two camps"))
-IQR = number("iqr", "IQR", means=N_("quartile distance, type 7"))
-AGENT, GROUP = reference("participant", N_("agent"), to="agent"), reference("stakeholder_type", N_("group"), to="group")
+THEME = d.reference("theme", N_("Theme"), to="themes")
+DIMENSION = d.reference("dimension", N_("Dimension"), to="dimension")
+ITEM = d.text("item", N_("item"), means=N_("id of the rating's item in all_responses.csv"))
+ROUND = d.integer("round", N_("Round"))
+N, TOTAL = d.integer("n", "n"), d.integer("n_total", "N")
+N_OF = d.of("n", "n_total", "n / N")
+PAIRS = d.integer("n_paired", N_("pairs"), means=N_("agents who rated in both rounds"))
+PAIRS_OF = d.of("n_paired", "n_total", N_("pairs / N"))
+A = d.number("agreement", "A", means=N_("van der Eijk's agreement: 1 unanimous, 0 spread evenly, −1 two camps"))
+IQR = d.number("iqr", "IQR", means=N_("quartile distance, type 7"))
+AGENT, GROUP = (
+    d.reference("participant", N_("agent"), to="agent"),
+    d.reference("stakeholder_type", N_("group"), to="group"),
+)
 
-ROUNDS = Table(
+ROUNDS = d.Table(
     name="rounds", title=N_("Rounds"), key=("round",),
     columns=(
-        ROUND, integer("n_responded", N_("answers")), integer("n_planned", N_("planned answers")), N, TOTAL,
-        of("n_responded", "n_planned", N_("answers / planned")), of("n", "n_total", N_("agents / all")),
-        integer("n_consensus", N_("themes in consensus")), integer("n_open", N_("open")),
-        integer("n_disputed", N_("disputed")),
-        number("w", N_("Kendall's W"), means=N_("agreement of the agents' rankings of the themes")),
-        text("first_at", N_("first answer")), text("last_at", N_("last answer")),
+        ROUND, d.integer("n_responded", N_("answers")), d.integer("n_planned", N_("planned answers")), N, TOTAL,
+        d.of("n_responded", "n_planned", N_("answers / planned")), d.of("n", "n_total", N_("agents / all")),
+        d.integer("n_consensus", N_("themes in consensus")), d.integer("n_open", N_("open")),
+        d.integer("n_disputed", N_("disputed")),
+        d.number("w", N_("Kendall's W"), means=N_("agreement of the agents' rankings of the themes")),
+        d.text("first_at", N_("first answer")), d.text("last_at", N_("last answer")),
     ),
     views=(
-        View(at="section", heading="", where="round > 1", columns=names("round n_consensus n_open n_disputed w")),
-        View(at="appendix", columns=names("round n_responded_of_n_planned n_of_n_total")),
+        d.View(at="section", heading="", where="round > 1", columns=d.names("round n_consensus n_open n_disputed w")),
+        d.View(at="appendix", columns=d.names("round n_responded_of_n_planned n_of_n_total")),
     ),
 )  # fmt: skip
 
-THEMES = Table(
+THEMES = d.Table(
     name="themes", title=N_("Themes"), key=("theme",), label="label",
     columns=(
-        text("theme", N_("id")), text("label", N_("Theme")), text("description", N_("Description")),
-        integer("n_agents", N_("agents")), integer("n_statements", N_("statements")),
-        integer("rank", N_("rank"), means=N_("first place of the theme among those agreed upon: by IQR, then median")),
-        integer("rank_to", N_("rank, last shared place")),
+        d.text("theme", N_("id")), d.text("label", N_("Theme")), d.text("description", N_("Description")),
+        d.integer("n_agents", N_("agents")), d.integer("n_statements", N_("statements")),
+        d.integer("rank", N_("rank"),
+            means=N_("first place of the theme among those agreed upon: by IQR, then median")),
+        d.integer("rank_to", N_("rank, last shared place")),
     ),
     views=(
-        View(at="appendix", columns=names("label description n_agents n_statements"),
+        d.View(at="appendix", columns=d.names("label description n_agents n_statements"),
              note=N_("Every statement with its theme: exports/delphi/statements.csv.")),
-        View(at="digest", columns=names("label n_agents rank")),
+        d.View(at="digest", columns=d.names("label n_agents rank")),
     ),
 )  # fmt: skip
 
-STATEMENTS = Table(
+STATEMENTS = d.Table(
     name="statements", title=N_("Statements by theme"), key=("theme", "participant", "item"), one_agent=True,
-    columns=(THEME, AGENT, ITEM, integer("place", N_("place"), means=N_("of the statement among those of its theme")),
-        text("text", N_("statement"))),
+    columns=(THEME, AGENT, ITEM, d.integer("place", N_("place"), means=N_("of the statement among those of its theme")),
+        d.text("text", N_("statement"))),
 )  # fmt: skip
 
-SECOND_CODING = Table(
+SECOND_CODING = d.Table(
     name="second_coding", title=N_("Second coding"), key=("theme",),
-    columns=(THEME, integer("n_first", N_("first")), integer("n_second", N_("second")), integer("n_both", N_("both")),
-        number("alpha", "α")),
-    views=(View(at="appendix", order=("alpha",), top=5),),
+    columns=(THEME, d.integer("n_first", N_("first")), d.integer("n_second", N_("second")),
+        d.integer("n_both", N_("both")),
+        d.number("alpha", "α")),
+    views=(d.View(at="appendix", order=("alpha",), top=5),),
 )  # fmt: skip
 
-RATINGS = Table(
+RATINGS = d.Table(
     name="ratings", title=N_("Ratings by theme"), key=("theme", "dimension", "round"),
     columns=(
-        THEME, DIMENSION, ROUND, ITEM, integer("rank", N_("Rank")), N, TOTAL, N_OF,
-        number("median", N_("median"), digits=1), number("q1", N_("lower quartile"), digits=1),
-        number("q3", N_("upper quartile"), digits=1), IQR, number("mean", N_("mean")), number("sd", "SD"),
-        number("mean_low", N_("mean, lower bound")), number("mean_high", N_("mean, upper bound")), A,
-        number("tastle_wierman", N_("Tastle–Wierman")), number("bimodality", N_("bimodality")),
-        share("top_share", N_("top two points")),
-        flag("agreed", N_("small spread"), means=N_("IQR within the instrument's limit")),
-        flag("polarised", N_("polarised"), means=N_("A below the instrument's limit, or two sides that lie apart"),
+        THEME, DIMENSION, ROUND, ITEM, d.integer("rank", N_("Rank")), N, TOTAL, N_OF,
+        d.number("median", N_("median"), digits=1), d.number("q1", N_("lower quartile"), digits=1),
+        d.number("q3", N_("upper quartile"), digits=1), IQR, d.number("mean", N_("mean")), d.number("sd", "SD"),
+        d.number("mean_low", N_("mean, lower bound")), d.number("mean_high", N_("mean, upper bound")), A,
+        d.number("tastle_wierman", N_("Tastle–Wierman")), d.number("bimodality", N_("bimodality")),
+        d.share("top_share", N_("top two points")),
+        d.flag("agreed", N_("small spread"), means=N_("IQR within the instrument's limit")),
+        d.flag("polarised", N_("polarised"), means=N_("A below the instrument's limit, or two sides that lie apart"),
             replicates=True),
-        code("label", N_("Verdict"), levels=VERDICTS, replicates=True),
-        code("stand", N_("dissent"), levels=STANDS, means=N_("who stands where on a disputed rating: camps only where "
+        d.code("label", N_("Verdict"), levels=VERDICTS, replicates=True),
+        d.code("stand", N_("dissent"), levels=STANDS,
+            means=N_("who stands where on a disputed rating: camps only where "
                                                              "A is below 0 beyond chance")),
-        integer("tied", N_("themes with this median"), means=N_("undisputed ones, of the round and dimension")),
-        integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")),
+        d.integer("tied", N_("themes with this median"), means=N_("undisputed ones, of the round and dimension")),
+        d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
     ),
     views=(
-        View(at="section", heading="", where="round == @last_round", order=("rank", "-mean"),
-             spread=Spread(column="dimension", rows=("theme",), cells=names("median iqr agreement label"))),
-        View(at="appendix", where="round == @last_round", order=names("dimension theme"), by=("dimension",),
-             columns=names("theme n_of_n_total mean sd tastle_wierman bimodality top_share polarised"),
+        d.View(at="section", heading="", where="round == @last_round", order=("rank", "-mean"),
+             spread=d.Spread(column="dimension", rows=("theme",), cells=d.names("median iqr agreement label"))),
+        d.View(at="appendix", where="round == @last_round", order=d.names("dimension theme"), by=("dimension",),
+             columns=d.names("theme n_of_n_total mean sd tastle_wierman bimodality top_share polarised"),
              note=N_("Earlier rounds are in exports/delphi/ratings.csv.")),
-        View(at="digest", where="round == @last_round", columns=names("theme dimension median iqr agreement label"),
+        d.View(at="digest", where="round == @last_round", columns=d.names("theme dimension median iqr agreement label"),
              order=("rank", "-mean"), top=20),
-        View(at="memory", where="round == @last_round and dimension == @main_dimension",
+        d.View(at="memory", where="round == @last_round and dimension == @main_dimension",
              says=N_("theme “{theme}”: {dimension}: median {median}, IQR {iqr} (round {round}, {n} of {n_total} "
                      "agents).")),
     ),
@@ -299,86 +277,91 @@ RATINGS = Table(
             "two sides that lie apart."),
 )  # fmt: skip
 
-DISTRIBUTION = Table(
+DISTRIBUTION = d.Table(
     name="distribution", title=N_("Distribution of the ratings"), key=("theme", "dimension", "round", "value"),
-    columns=(THEME, DIMENSION, ROUND, ITEM, integer("value", N_("rating")), integer("n", N_("agents")), share("share",
+    columns=(THEME, DIMENSION, ROUND, ITEM, d.integer("value", N_("rating")), d.integer("n", N_("agents")),
+        d.share("share",
         N_("share"))),
 )  # fmt: skip
 
-STABILITY = Table(
+STABILITY = d.Table(
     name="stability", title=N_("Stability between rounds"), key=("theme", "dimension", "round"),
     columns=(
-        THEME, DIMENSION, ROUND, PAIRS, TOTAL, PAIRS_OF, number("kappa", N_("weighted κ")),
-        share("share_changed", N_("changed")),
-        share("net_change", N_("net change"), means=N_("share that would have to move to turn one histogram into the "
+        THEME, DIMENSION, ROUND, PAIRS, TOTAL, PAIRS_OF, d.number("kappa", N_("weighted κ")),
+        d.share("share_changed", N_("changed")),
+        d.share("net_change", N_("net change"), means=N_("share that would have to move to turn one histogram into the "
                                                        "other")),
-        flag("stable", N_("stable")), number("delta_cv", "ΔCV"), p_value("p"), p_value("p_holm", "p (Holm)"),
-        p_value("p_bh", "p (BH)"),
+        d.flag("stable", N_("stable")), d.number("delta_cv", "ΔCV"), d.p_value("p"), d.p_value("p_holm", "p (Holm)"),
+        d.p_value("p_bh", "p (BH)"),
     ),
-    views=(View(at="appendix", by=names("dimension round"), order=names("dimension round theme"),
-                columns=names("theme kappa share_changed net_change stable p_holm")),),
+    views=(d.View(at="appendix", by=d.names("dimension round"), order=d.names("dimension round theme"),
+                columns=d.names("theme kappa share_changed net_change stable p_holm")),),
     note=N_("Within the same agents, against the round before. Stable: net change of the histogram ≤ 15% (Scheibe, "
             "Skutsch & Schofer 1975). κ with "
             "quadratic weights; p of Wilcoxon's test, corrected over the ratings of the round."),
 )  # fmt: skip
 
-CONVERGENCE = Table(
+CONVERGENCE = d.Table(
     name="convergence", title=N_("Convergence from the first to the last round of rating"), key=("theme", "dimension"),
     columns=(
-        THEME, DIMENSION, ITEM, integer("from_round", N_("from round")), integer("to_round", N_("to round")), PAIRS,
-        TOTAL, PAIRS_OF, number("iqr_first", N_("IQR before")), number("iqr_second", N_("IQR after")),
-        number("delta_iqr", "ΔIQR"), integer("n_moved", N_("changed")), integer("n_off_median", N_("off the median")),
-        integer("n_toward", N_("came closer to it")), integer("n_away", N_("went away from it")),
-        share("share_toward", N_("share that came closer")),
+        THEME, DIMENSION, ITEM, d.integer("from_round", N_("from round")), d.integer("to_round", N_("to round")), PAIRS,
+        TOTAL, PAIRS_OF, d.number("iqr_first", N_("IQR before")), d.number("iqr_second", N_("IQR after")),
+        d.number("delta_iqr", "ΔIQR"), d.integer("n_moved", N_("changed")),
+        d.integer("n_off_median", N_("off the median")),
+        d.integer("n_toward", N_("came closer to it")), d.integer("n_away", N_("went away from it")),
+        d.share("share_toward", N_("share that came closer")),
     ),
-    views=(View(at="appendix", by=("dimension",), order=names("dimension theme"),
-                columns=names("theme iqr_first iqr_second n_moved n_off_median n_toward")),),
+    views=(d.View(at="appendix", by=("dimension",), order=d.names("dimension theme"),
+                columns=d.names("theme iqr_first iqr_second n_moved n_off_median n_toward")),),
     note=N_("The median is the one that was fed back. Whoever answers again comes closer to a median by chance alone; "
             "whether feedback did it is tested apart, against the medians of the others."),
 )  # fmt: skip
 
-REVISION = Table(
+REVISION = d.Table(
     name="revision", title=N_("What feedback did"), key=("direction",),
     columns=(
-        code("direction", N_("to the medians of the others"), levels=OUTCOMES, replicates=True), N, TOTAL,
-        number("before", N_("distance before")), number("after", N_("distance after")),
-        number("nearer", N_("nearer by"), means=N_("points that ratings came nearer to the others' medians, mean over "
+        d.code("direction", N_("to the medians of the others"), levels=OUTCOMES, replicates=True), N, TOTAL,
+        d.number("before", N_("distance before")), d.number("after", N_("distance after")),
+        d.number("nearer", N_("nearer by"),
+            means=N_("points that ratings came nearer to the others' medians, mean over "
                                                    "agents")),
-        number("nearer_low", N_("lower bound")), number("nearer_high", N_("upper bound")), p_value("p"), adjusted_p(),
-        integer("n_unchanged", N_("agents who left every rating unchanged")),
-        integer("n_ratings_same", N_("ratings left unchanged")),
-        integer("n_ratings", N_("ratings given in both rounds")),
+        d.number("nearer_low", N_("lower bound")), d.number("nearer_high", N_("upper bound")), d.p_value("p"),
+        d.adjusted_p(),
+        d.integer("n_unchanged", N_("agents who left every rating unchanged")),
+        d.integer("n_ratings_same", N_("ratings left unchanged")),
+        d.integer("n_ratings", N_("ratings given in both rounds")),
     ),
     views=(
-        View(at="appendix", columns=names("direction before after nearer p_adjusted n_unchanged n_ratings_same "
+        d.View(at="appendix", columns=d.names("direction before after nearer p_adjusted n_unchanged n_ratings_same "
             "n_ratings")),
-        View(at="digest"),
+        d.View(at="digest"),
     ),
     note=N_("Against the first medians of the others; p by exchanging an agent's rounds, which answering anew leaves "
             "as it is."),
 )  # fmt: skip
 
-DISSENT = Table(
+DISSENT = d.Table(
     name="dissent", title=N_("What stays disputed"), key=("theme", "dimension"),
     columns=(
-        THEME, DIMENSION, ITEM, code("kind", N_("dissent"), levels=STANDS),
-        code("label", N_("Verdict"), levels=VERDICTS), N, TOTAL, IQR, A,
-        number("median_shown", N_("median shown"), digits=1), number("distance", N_("distance"), digits=1), PAIRS,
-        integer("n_holding_out", N_("hold-outs")), integer("n_below", N_("below")), integer("n_above", N_("above")),
-        integer("n_between", N_("between")), integer("n_stayed", N_("stayed from the round before")),
-        integer("low_at", N_("lower camp up to")), integer("high_at", N_("upper camp from")),
-        p_value("p", means=N_("how often the most divided of so many even spreads looks so")), adjusted_p(),
-        share("above_share", N_("share of the upper camp")), share("above_low", N_("lower bound")),
-        share("above_high", N_("upper bound")), number("mean_gap", N_("mean distance from the median")),
+        THEME, DIMENSION, ITEM, d.code("kind", N_("dissent"), levels=STANDS),
+        d.code("label", N_("Verdict"), levels=VERDICTS), N, TOTAL, IQR, A,
+        d.number("median_shown", N_("median shown"), digits=1), d.number("distance", N_("distance"), digits=1), PAIRS,
+        d.integer("n_holding_out", N_("hold-outs")), d.integer("n_below", N_("below")),
+        d.integer("n_above", N_("above")),
+        d.integer("n_between", N_("between")), d.integer("n_stayed", N_("stayed from the round before")),
+        d.integer("low_at", N_("lower camp up to")), d.integer("high_at", N_("upper camp from")),
+        d.p_value("p", means=N_("how often the most divided of so many even spreads looks so")), d.adjusted_p(),
+        d.share("above_share", N_("share of the upper camp")), d.share("above_low", N_("lower bound")),
+        d.share("above_high", N_("upper bound")), d.number("mean_gap", N_("mean distance from the median")),
     ),
     views=(
-        View(at="appendix", where="label == 'disagreement'", order=("agreement",), top=20,
-             columns=names("theme dimension kind median_shown n_below n_between n_above n_stayed"),
+        d.View(at="appendix", where="label == 'disagreement'", order=("agreement",), top=20,
+             columns=d.names("theme dimension kind median_shown n_below n_between n_above n_stayed"),
              empty=N_("No theme is disputed after the last round.")),
-        View(at="appendix", heading=N_("Hold-outs on undisputed themes"), where="label != 'disagreement'",
+        d.View(at="appendix", heading=N_("Hold-outs on undisputed themes"), where="label != 'disagreement'",
             order=("-n_holding_out",), top=5,
-             columns=names("theme dimension n_holding_out n_paired median_shown n_below n_above")),
-        View(at="digest", where="label == 'disagreement'", columns=names("theme dimension kind n_below n_above "
+             columns=d.names("theme dimension n_holding_out n_paired median_shown n_below n_above")),
+        d.View(at="digest", where="label == 'disagreement'", columns=d.names("theme dimension kind n_below n_above "
                                                                          "agreement"), order=("agreement",), top=5),
     ),
     note=N_("Camps: a third of the raters at least on either of two sides that lie apart, as no even spread looks; "
@@ -386,92 +369,96 @@ DISSENT = Table(
             "back, on the same side, no closer than before, and fewer than half of the raters there."),
 )  # fmt: skip
 
-STANDING = Table(
+STANDING = d.Table(
     name="standing", title=N_("Who stands where, in their words"), key=("theme", "dimension", "participant"),
         one_agent=True,
     columns=(
-        THEME, DIMENSION, AGENT, GROUP, code("side", N_("side"), levels=SIDES), integer("value", N_("rating")),
-        integer("before", N_("before")), flag("stayed", N_("stayed")), text("reason", N_("reason")),
-        integer("place", N_("place"), means=N_("those who stayed and give a reason first")),
+        THEME, DIMENSION, AGENT, GROUP, d.code("side", N_("side"), levels=SIDES), d.integer("value", N_("rating")),
+        d.integer("before", N_("before")), d.flag("stayed", N_("stayed")), d.text("reason", N_("reason")),
+        d.integer("place", N_("place"), means=N_("those who stayed and give a reason first")),
     ),
-    views=(View(at="appendix", where="dimension == @main_dimension and place <= 2", by=("theme", "side"),
+    views=(d.View(at="appendix", where="dimension == @main_dimension and place <= 2", by=("theme", "side"),
         quote="reason",
-                who=names("participant stakeholder_type value")),),
+                who=d.names("participant stakeholder_type value")),),
 )  # fmt: skip
 
-DISSENT_BY_GROUP = Table(
+DISSENT_BY_GROUP = d.Table(
     name="dissent_by_group", title=N_("Who stands where, by group"), key=("theme", "dimension", "stakeholder_type"),
-    columns=(THEME, DIMENSION, GROUP, integer("n_below", N_("low")), integer("n_above", N_("high")), integer("n",
+    columns=(THEME, DIMENSION, GROUP, d.integer("n_below", N_("low")), d.integer("n_above", N_("high")), d.integer("n",
         N_("rated"))),
-    views=(View(at="appendix", where="dimension == @main_dimension and n_below + n_above > 0",
-                spread=Spread(column="theme", rows=("stakeholder_type",), cells=names("n_below n_above"))),),
+    views=(d.View(at="appendix", where="dimension == @main_dimension and n_below + n_above > 0",
+                spread=d.Spread(column="theme", rows=("stakeholder_type",), cells=d.names("n_below n_above"))),),
 )  # fmt: skip
 
-RANKING = Table(
+RANKING = d.Table(
     name="ranking", title=N_("How firm the ranking is"), key=("by", "dimension", "theme"),
     columns=(
-        code("by", N_("ranked"), levels=RANKED_BY), DIMENSION, THEME, number("rank", N_("rank"), digits=1),
-        number("low", N_("rank, lower bound"), digits=1), number("high", N_("rank, upper bound"), digits=1),
-        interval("low", "high", "95%", digits=1),
-        share("p_top", N_("P(rank ≤ {top})"), means=N_("share of resampled panels with the theme among the first")),
+        d.code("by", N_("ranked"), levels=RANKED_BY), DIMENSION, THEME, d.number("rank", N_("rank"), digits=1),
+        d.number("low", N_("rank, lower bound"), digits=1), d.number("high", N_("rank, upper bound"), digits=1),
+        d.interval("low", "high", "95%", digits=1),
+        d.share("p_top", N_("P(rank ≤ {top})"), means=N_("share of resampled panels with the theme among the first")),
     ),
-    views=(View(at="appendix", where="dimension == @main_dimension", order=("theme",),
-                spread=Spread(column="by", rows=("theme",), cells=names("rank low_to_high p_top")),
+    views=(d.View(at="appendix", where="dimension == @main_dimension", order=("theme",),
+                spread=d.Spread(column="by", rows=("theme",), cells=d.names("rank low_to_high p_top")),
                 note=N_("Bootstrap over agents ({draws} draws); themes that tie have their mean rank. Mean Kendall τ-b "
                         "with the order observed: {tau_mean} (mean), {tau_consensus} (agreement).")),),
 )  # fmt: skip
 
-CONCORDANCE = Table(
+CONCORDANCE = d.Table(
     name="concordance", title=N_("Concordance of the rankings (Kendall's W)"), key=("round", "dimension"),
     columns=(
-        ROUND, DIMENSION, integer("n", N_("agents")), integer("n_dropped", N_("with gaps")),
-        integer("n_themes", N_("Themes")), number("w", "W"), flag("moderate", N_("W of at least .5"), replicates=True),
-        number("chi2", "χ²"), p_value("p"),
+        ROUND, DIMENSION, d.integer("n", N_("agents")), d.integer("n_dropped", N_("with gaps")),
+        d.integer("n_themes", N_("Themes")), d.number("w", "W"),
+        d.flag("moderate", N_("W of at least .5"), replicates=True),
+        d.number("chi2", "χ²"), d.p_value("p"),
     ),
-    views=(View(at="appendix", columns=names("round dimension n n_dropped n_themes w chi2 p")),),
+    views=(d.View(at="appendix", columns=d.names("round dimension n n_dropped n_themes w chi2 p")),),
 )  # fmt: skip
 
-GROUPS, GROUP_TESTS = group_tables(THEME, N_("Ratings by group"))
+GROUPS, GROUP_TESTS = d.group_tables(THEME, N_("Ratings by group"))
 
-ACCORD = Table(
+ACCORD = d.Table(
     name="accord", title=N_("ACCORD checklist"), key=("item",),
-    columns=(text("item", N_("Item")), code("asks", N_("asks for"), levels=ASKS),
-             code("state", N_("state"), levels=STATES), code("answer", N_("answer from the run"), levels=ANSWERS)),
-    views=(View(at="appendix"),),
+    columns=(d.text("item", N_("Item")), d.code("asks", N_("asks for"), levels=ASKS),
+             d.code("state", N_("state"), levels=STATES), d.code("answer", N_("answer from the run"), levels=ANSWERS)),
+    views=(d.View(at="appendix"),),
     note=N_("ACCORD (Gattrell et al. 2024) lists 35 items for reports of consensus exercises, here in our own words. "
             "Check against the original list before publishing."),
 )  # fmt: skip
 
-AGENTS = Table(
+AGENTS = d.Table(
     name="agents", title=N_("The panel's agents"), key=("participant",), one_agent=True,
     columns=(
-        AGENT, share("delphi_held_out", N_("share of Delphi ratings that the agent holds out on"), agents=True),
-        number("delphi_gap", N_("mean distance from the median in the Delphi"), agents=True),
+        AGENT, d.share("delphi_held_out", N_("share of Delphi ratings that the agent holds out on"), agents=True),
+        d.number("delphi_gap", N_("mean distance from the median in the Delphi"), agents=True),
     ),
 )  # fmt: skip
 
 FACTS = (
-    integer("last_round"), reference("main_dimension", "", to="dimension"), several("dimensions", to="dimension"),
-    integer("scale_min"), integer("scale_max"), integer("n_themes"), integer("n_judged"),
-    integer("n_consensus", N_("themes in consensus")), integer("n_open"), integer("n_disputed"), N, TOTAL,
-    number("consensus_iqr", digits=1), number("disagreement_iqr", digits=1), number("polarised_below", digits=1),
-    integer("n_rounds"), integer("n_questions"), integer("uncoded"), integer("dropped"),
-    code("second_coding_state", "", levels=CODINGS), number("alpha"), integer("coded_twice"), share("coded_alike"),
-    integer("not_coded_again"), code("ended", "", levels=ENDINGS), share("ended_agreement"), share("ended_stable"),
-    integer("top"), integer("draws"), number("tau_mean"), number("tau_consensus"), several("models"),
-    several("respondents"), several("instrument_hash"), integer("n_with_memory"), text("first_at"), text("last_at"),
+    d.integer("last_round"), d.reference("main_dimension", "", to="dimension"), d.several("dimensions", to="dimension"),
+    d.integer("scale_min"), d.integer("scale_max"), d.integer("n_themes"), d.integer("n_judged"),
+    d.integer("n_consensus", N_("themes in consensus")), d.integer("n_open"), d.integer("n_disputed"), N, TOTAL,
+    d.number("consensus_iqr", digits=1), d.number("disagreement_iqr", digits=1), d.number("polarised_below", digits=1),
+    d.integer("n_rounds"), d.integer("n_questions"), d.integer("uncoded"), d.integer("dropped"),
+    d.code("second_coding_state", "", levels=CODINGS), d.number("alpha"), d.integer("coded_twice"),
+    d.share("coded_alike"),
+    d.integer("not_coded_again"), d.code("ended", "", levels=ENDINGS), d.share("ended_agreement"),
+    d.share("ended_stable"),
+    d.integer("top"), d.integer("draws"), d.number("tau_mean"), d.number("tau_consensus"), d.several("models"),
+    d.several("respondents"), d.several("instrument_hash"), d.integer("n_with_memory"), d.text("first_at"),
+    d.text("last_at"),
 )  # fmt: skip
 """What sentences and notes are told over. draws, tau: of the bootstrap of the ranking; coded_twice: answers that both
 codings have."""
 
 TEXTS = (
-    TextBlock(at="section", where="n_themes == 0", says=N_("No themes have been formed yet, so nothing was rated.")),
-    TextBlock(at="section", where="n_themes > 0", says=N_(
+    d.TextBlock(at="section", where="n_themes == 0", says=N_("No themes have been formed yet, so nothing was rated.")),
+    d.TextBlock(at="section", where="n_themes > 0", says=N_(
         "The agents answered open questions, rated the themes formed of their answers on {dimensions} "
         "({scale_min}–{scale_max}), were told median and interquartile range (IQR) of all, and rated again. Consensus "
         "is an IQR of {consensus_iqr} at most; disputed is an IQR above {disagreement_iqr}, an agreement A below "
         "{polarised_below} (1: of one mind, −1: two camps) or two sides that lie apart.")),
-    TextBlock(at="section", after="ratings", word="ended", says={
+    d.TextBlock(at="section", after="ratings", word="ended", says={
         "consensus": N_("The panel ended after round {last_round} by consensus: {ended_agreement} of the ratings are "
                         "agreed."),
         "convergence": N_("The panel ended after round {last_round} because ratings had settled: {ended_stable} of "
@@ -479,9 +466,10 @@ TEXTS = (
         "max_rounds": N_("The panel ended with its last possible round, {last_round}: {ended_agreement} of the ratings "
                          "are agreed, {ended_stable} of the agents hardly changed theirs."),
     }),
-    TextBlock(at="appendix", after="themes", where="uncoded > 0", says=N_("Answers of round 1 that belong to no theme: "
+    d.TextBlock(at="appendix", after="themes", where="uncoded > 0",
+        says=N_("Answers of round 1 that belong to no theme: "
                                                                      "{uncoded}.")),
-    TextBlock(at="appendix", after="second_coding", word="second_coding_state", says={
+    d.TextBlock(at="appendix", after="second_coding", word="second_coding_state", says={
         "done": N_("{coded_twice} answers were given to the themes a second time, in another order and without "
                    "knowledge of the first. Krippendorff's α = {alpha} (MASI; from .80 reliable, from .67 tentative); "
                    "{coded_alike} of the answers have exactly the same themes. The same model coded both times: an "
@@ -492,7 +480,7 @@ TEXTS = (
 )  # fmt: skip
 
 FINDINGS = (
-    group_finding(
+    d.group_finding(
         THEME,
         N_("“{theme}” divides the groups: mean {main_dimension} {mean_highest} among {highest}, {mean_lowest} among "
            "{lowest}, on {scale_min}–{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
@@ -500,7 +488,7 @@ FINDINGS = (
                 "n = {n}/{n_total}); {power}."),
         size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)", chart="convergence",
     ),
-    Finding(
+    d.Finding(
         name="camps", table="dissent", kind="difference", p="p", within="given",
         test="a split as wide among even spreads",
         where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5",
@@ -510,13 +498,13 @@ FINDINGS = (
                 "agents {high_at} or more ({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}, "
                 "adjusted {p}; n = {n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="agreed", n="n", estimate="n_consensus", size="n_consensus / n_judged", where="n_judged > 0",
         chart="convergence", scale="0, n_judged",
         says=N_("The panel agrees on the {main_dimension} of {n_consensus} of {n_judged} themes (interquartile range "
                 "at most {consensus_iqr}); still disputed: {n_disputed} (n = {n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="highest", table="ratings",
         where="round == @last_round and dimension == @main_dimension and label != 'disagreement' and n >= 5",
         order=("-median", "-mean"), size="abs(median - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)",
@@ -525,7 +513,7 @@ FINDINGS = (
                 "median: {tied}; mean {mean}, 95% interval {mean_low} to {mean_high} for the highest of all; n = "
                 "{n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="revision", table="revision", kind="difference", word="direction", p="p",
         size="abs(nearer) / (@scale_max - @scale_min)", test="exchange of rounds", estimate="nearer", low="nearer_low",
         high="nearer_high", chart="convergence", scale="scale_min - scale_max, scale_max - scale_min",
@@ -541,19 +529,20 @@ FINDINGS = (
 )  # fmt: skip
 
 CHARTS = (
-    Chart(name="convergence", title=N_("Delphi: median and quartiles of every theme, by round"), needs=("ratings",),
+    d.Chart(name="convergence", title=N_("Delphi: median and quartiles of every theme, by round"), needs=("ratings",),
         draw="enquete.graphs.delphi.charts:convergence",
           alt=N_("Medians and quartiles of {n_themes} themes by round; in round {last_round} {n_consensus} of "
                  "{n_judged} themes are in consensus.")),
-    Chart(name="dissent", title=N_("Delphi: how ratings are spread on the themes that stay disputed"), needs=("dissent",
+    d.Chart(name="dissent", title=N_("Delphi: how ratings are spread on the themes that stay disputed"),
+        needs=("dissent",
         "distribution"),
-          draw="enquete.graphs.delphi.charts:dissent", over=View(at="section", where="label == 'disagreement'",
+          draw="enquete.graphs.delphi.charts:dissent", over=d.View(at="section", where="label == 'disagreement'",
               order=("agreement",)),
           alt=N_("Distributions of the disputed ratings of round {last_round}; most divided: “{theme}” ({dimension}), "
                  "A = {agreement}.")),
-    Chart(name="ranking", title=N_("Delphi: ranking of themes by agreement, with 95% intervals"), needs=("ranking",),
+    d.Chart(name="ranking", title=N_("Delphi: ranking of themes by agreement, with 95% intervals"), needs=("ranking",),
         draw="enquete.graphs.delphi.charts:ranking",
-          over=View(at="section", where="by == 'consensus' and dimension == @main_dimension and rank == rank",
+          over=d.View(at="section", where="by == 'consensus' and dimension == @main_dimension and rank == rank",
               order=("rank",)),
           alt=N_("Ranks of {n_themes} themes by agreement on {dimension}; first: “{theme}”.")),
 )  # fmt: skip
@@ -569,7 +558,7 @@ GLOSSARY = {
     N_("Kendall's W"): N_("how alike the agents rank the themes: 0 not at all, 1 completely"),
 }
 
-PRESENTATION = Presentation(
+PRESENTATION = d.Presentation(
     tables=(ROUNDS, THEMES, STATEMENTS, SECOND_CODING, RATINGS, DISTRIBUTION, REVISION, DISSENT, DISSENT_BY_GROUP,
         STANDING, GROUP_TESTS, GROUPS,
             CONVERGENCE, STABILITY, RANKING, CONCORDANCE, ACCORD, AGENTS),
@@ -595,7 +584,7 @@ DROPPED = ("dropped_empty", "dropped_duplicates", "dropped_over_limit")
 
 def analyse(
     frame: pd.DataFrame, instrument: DelphiInstrument, settings: DelphiSettings | None, context: AnalysisContext
-) -> Analysis:
+) -> d.Analysis:
     """Tables over the main arm's rows."""
     rows = frame[READ]
     rounds = {number: rows[rows["round"].eq(number)] for number in sorted(int(n) for n in rows["round"].unique())}
@@ -642,7 +631,7 @@ def analyse(
         **_times(tables["rounds"]),
         "n_with_memory": int(people["memory_available"].sum()) if "memory_available" in people else None,
     }  # fmt: skip
-    return shaped(PRESENTATION, tables, facts)
+    return d.shaped(PRESENTATION, tables, facts)
 
 
 COUNTED = {"consensus": "n_consensus", "open": "n_open", "disagreement": "n_disputed"}
@@ -656,7 +645,7 @@ def item_of(theme: str, dimension: str) -> str:
 class Panel:
     """Themes as they were pinned, and their ratings by round: participants × item ids, NaN where there is none."""
 
-    themes: list[Row]  # theme, label, description, statements
+    themes: list[d.Row]  # theme, label, description, statements
     instrument: DelphiInstrument
     rows: Mapping[int, pd.DataFrame]
     tables: Mapping[int, pd.DataFrame]
@@ -697,7 +686,11 @@ class Panel:
 
     @cached_property
     def items(self) -> dict[str, tuple[str, str]]:
-        return {item_of(theme["theme"], d): (theme["theme"], d) for theme in self.themes for d in self.dimensions}
+        return {
+            item_of(theme["theme"], dimension): (theme["theme"], dimension)
+            for theme in self.themes
+            for dimension in self.dimensions
+        }
 
     @cached_property
     def ends(self) -> dict[str, tuple[int, int]]:
@@ -719,7 +712,7 @@ class Panel:
 
     # --- rounds and themes --------------------------------------------------------------------------------------------
 
-    def round_of(self, number: int, rows: pd.DataFrame, frame: pd.DataFrame, ratings: list[Row]) -> Row:
+    def round_of(self, number: int, rows: pd.DataFrame, frame: pd.DataFrame, ratings: list[d.Row]) -> d.Row:
         known = answering(rows)
         main = [row for row in ratings if row["round"] == number and row["dimension"] == self.main]
         w = kendall_w(self._main_table(number)).w if number in self.tables else None
@@ -734,7 +727,7 @@ class Panel:
             **{name: sum(row["label"] == label for row in main) if main else None for label, name in COUNTED.items()},
         }  # fmt: skip
 
-    def ranked_themes(self, ratings: list[Row]) -> list[Row]:
+    def ranked_themes(self, ratings: list[d.Row]) -> list[d.Row]:
         """Themes agreed upon have a rank, in the main dimension of the last round: by IQR, then median; ties share
         places."""
         agreed = {
@@ -760,7 +753,7 @@ class Panel:
             for theme in self.themes
         ]  # fmt: skip
 
-    def statements(self) -> Iterator[Row]:
+    def statements(self) -> Iterator[d.Row]:
         """Every answer of round 1 with the themes that it voices."""
         first = self.rows.get(1)
         if first is None:
@@ -772,7 +765,7 @@ class Panel:
             for place, (who, item, statement) in enumerate(known, 1):
                 yield {"theme": theme["theme"], "participant": who, "item": item, "place": place, "text": statement}
 
-    def second_coding(self, settings: DelphiSettings | None) -> tuple[Row, list[Row]]:
+    def second_coding(self, settings: DelphiSettings | None) -> tuple[d.Row, list[d.Row]]:
         """Agreement of the two codings over the statements that both have.
 
         Krippendorff's α by theme (given or not) and over sets of themes (MASI). A statement that a coder gave to no
@@ -806,7 +799,7 @@ class Panel:
             self.tables, self.ends, consensus_iqr=limits.consensus_iqr, polarised_below=limits.polarised_below
         )
 
-    def ratings(self) -> Iterator[Row]:
+    def ratings(self) -> Iterator[d.Row]:
         """Per theme, dimension and round: figures of the spread, and three verdicts that none derives from another.
 
         agreed: IQR within the instrument's limit. polarised: A below its limit, or a split. `label` sums up for the
@@ -825,7 +818,7 @@ class Panel:
                 "polarised": measure.polarised if several else None, "label": self._label(measure), "stand": None,
             }  # fmt: skip
 
-    def _about(self, measure: PanelMeasure) -> Row:
+    def _about(self, measure: PanelMeasure) -> d.Row:
         theme, dimension = self.items[measure.item]
         return {"theme": theme, "dimension": dimension, "round": measure.round}
 
@@ -852,7 +845,7 @@ class Panel:
             return "disagreement"
         return "consensus" if is_consensus(measure.spread.iqr, at_most=limits.consensus_iqr) else "open"
 
-    def distribution(self) -> Iterator[Row]:
+    def distribution(self) -> Iterator[d.Row]:
         for measure in self.measures:
             low, high = self.ends[measure.item]
             counts = frequencies(self.rated(measure.item, measure.round).to_numpy(dtype=float), low, high)
@@ -860,7 +853,7 @@ class Panel:
                 share = n / measure.spread.n if measure.spread.n else None
                 yield {**self._about(measure), "item": measure.item, "value": value, "n": n, "share": share}
 
-    def stability(self) -> Iterator[Row]:
+    def stability(self) -> Iterator[d.Row]:
         for measure in self.measures:
             stability, spread = measure.stability, measure.spread
             if stability is not None:
@@ -870,7 +863,7 @@ class Panel:
                     "p": stability.wilcoxon.p, "p_holm": measure.p_holm, "p_bh": measure.p_bh,
                 }  # fmt: skip
 
-    def convergence(self) -> Iterator[Row]:
+    def convergence(self) -> Iterator[d.Row]:
         """From the first rating to the last revision, over the panelists who gave both."""
         if self.revised is None or FIRST_RATING not in self.tables:
             return
@@ -882,7 +875,7 @@ class Panel:
                 "to_round": self.revised, "n_total": len(second), **{key: known[key] for key in CONVERGED},
             }  # fmt: skip
 
-    def concordance(self) -> Iterator[Row]:
+    def concordance(self) -> Iterator[d.Row]:
         """Kendall's W over the themes, per dimension and round; raters with a gap are left out and counted."""
         for round_, table in self.tables.items():
             for dimension in self.dimensions:
@@ -893,11 +886,11 @@ class Panel:
                     "moderate": None if kendall.w is None else kendall.w >= MODERATE,
                 }  # fmt: skip
 
-    def ranking(self) -> tuple[Row, list[Row]]:
+    def ranking(self) -> tuple[d.Row, list[d.Row]]:
         """How firm the order of the themes is in the last round, per dimension: by mean rating, and by IQR then
         median."""
-        rows: list[Row] = []
-        facts: Row = {}
+        rows: list[d.Row] = []
+        facts: d.Row = {}
         for dimension in self.dimensions if self.last is not None else ():
             table = self._by_theme(self._of(dimension))
             for by in ORDERS if table.shape[1] else ():
@@ -915,14 +908,14 @@ class Panel:
         return table[listed].rename(columns={item: self.items[item][0] for item in listed})
 
     def _of(self, dimension: str) -> list[str]:
-        return [item for item, (_, d) in self.items.items() if d == dimension]
+        return [item for item, (_, of) in self.items.items() if of == dimension]
 
     def _main_table(self, number: int) -> np.ndarray:
         return self.tables[number].reindex(columns=self._of(self.main)).to_numpy(dtype=float)
 
     # --- tests --------------------------------------------------------------------------------------------------------
 
-    def revision(self) -> Iterator[Row]:
+    def revision(self) -> Iterator[d.Row]:
         """Whether revisions went toward the medians of the others, beyond what answering again does by chance."""
         if self.revised is None or FIRST_RATING not in self.tables:
             return
@@ -949,7 +942,7 @@ class Panel:
             return {}
         values = self._by_theme(self._of(self.main))
         items = {theme: item_of(str(theme), self.main) for theme in values}
-        return compared(values, groups, "theme", items, ends=dict.fromkeys(values, self.scale))
+        return d.compared(values, groups, "theme", items, ends=dict.fromkeys(values, self.scale))
 
     # --- dissent ------------------------------------------------------------------------------------------------------
 
@@ -995,7 +988,7 @@ class Panel:
         }  # fmt: skip
         return Stand(row, sides, stayed, before, rows, holding.median or 0.0)
 
-    def agents(self, dissent: list[Stand]) -> Iterator[Row]:
+    def agents(self, dissent: list[Stand]) -> Iterator[d.Row]:
         """On which share of its last ratings an agent holds out, and its mean distance from the medians it was
         shown."""
         if self.revised is None:
@@ -1015,7 +1008,7 @@ class Panel:
 
 
 SPREAD = ("median", "q1", "q3", "iqr", "mean", "sd", "agreement", "bimodality", "top_share")
-CONVERGED = names("n_paired iqr_first iqr_second delta_iqr n_moved n_off_median n_toward n_away share_toward")
+CONVERGED = d.names("n_paired iqr_first iqr_second delta_iqr n_moved n_off_median n_toward n_away share_toward")
 STABLE = ("n_paired", "share_changed", "net_change", "stable", "delta_cv")
 RANKED = ("theme", "rank", "low", "high", "p_top")
 
@@ -1025,14 +1018,14 @@ class Stand:
     """Who stands below and above on one item, and who of them stood there in the round before. Distances are from the
     median that the panel was shown."""
 
-    row: Row
+    row: d.Row
     sides: tuple[tuple[str, ...], tuple[str, ...]]
     stayed: frozenset[str]
     before: pd.Series[float]
     rows: pd.DataFrame  # answers of the last round
     median: float
 
-    def people(self) -> Iterator[Row]:
+    def people(self) -> Iterator[d.Row]:
         """Everybody on a side, those first who stayed and give a reason, and came no closer."""
         members = {row["participant"]: row for row in self.rows.to_dict("records")}
 
@@ -1049,7 +1042,7 @@ class Stand:
                     "reason": row["text"] or None, "stakeholder_type": row["stakeholder_type"], "place": place,
                 }  # fmt: skip
 
-    def by_group(self) -> Iterator[Row]:
+    def by_group(self) -> Iterator[d.Row]:
         """By stakeholder type: who rated, and who of them stands on which side."""
         rated = self.rows[self.rows["value"].notna()]
         below, above = (rated["participant"].isin(side) for side in self.sides)
@@ -1058,7 +1051,7 @@ class Stand:
             yield {"theme": self.row["theme"], "dimension": self.row["dimension"], **row}
 
 
-def _themes(stored: JsonValue) -> list[Row]:
+def _themes(stored: JsonValue) -> list[d.Row]:
     listed = stored.get("themes") if isinstance(stored, dict) else stored
     return [
         {"theme": str(theme["id"]), "label": str(theme["label"]), "description": str(theme.get("description", "")),
@@ -1068,13 +1061,13 @@ def _themes(stored: JsonValue) -> list[Row]:
     ]  # fmt: skip
 
 
-def _table(rows: pd.DataFrame, themes: list[Row], instrument: DelphiInstrument) -> pd.DataFrame:
+def _table(rows: pd.DataFrame, themes: list[d.Row], instrument: DelphiInstrument) -> pd.DataFrame:
     table = rows.pivot(index="participant", columns="item_id", values="value").astype(float)
     items = [item_of(theme["theme"], d.dimension_id) for theme in themes for d in instrument.dimensions]
     return table.reindex(index=rows["participant"].unique(), columns=[item for item in items if item in table])
 
 
-def _with_ranks(panel: Panel, ratings: list[Row], dissent: list[Stand]) -> list[Row]:
+def _with_ranks(panel: Panel, ratings: list[d.Row], dissent: list[Stand]) -> list[d.Row]:
     """Each rating with its theme's rank, and how many undisputed themes share its median."""
     ranks = {row["theme"]: row["rank"] for row in panel.ranked_themes(ratings)}
     kinds = {stand.row["item"]: stand.row["kind"] for stand in dissent}
@@ -1088,7 +1081,7 @@ def _with_ranks(panel: Panel, ratings: list[Row], dissent: list[Stand]) -> list[
     ]  # fmt: skip
 
 
-def _left_over(coded: JsonValue) -> Row:
+def _left_over(coded: JsonValue) -> d.Row:
     """How much coding left uncoded or dropped; None before it."""
     if not isinstance(coded, dict):
         return {}
@@ -1099,7 +1092,7 @@ def _count(value: JsonValue) -> int | None:
     return len(value) if isinstance(value, list) else value if isinstance(value, int) else None
 
 
-def _ended(pinned: Mapping[str, JsonValue], last: int | None) -> Row:
+def _ended(pinned: Mapping[str, JsonValue], last: int | None) -> d.Row:
     """Why a panel that may have gone on did not."""
     stored = pinned.get(f"exit/{last}")
     if not isinstance(stored, dict):
@@ -1109,7 +1102,7 @@ def _ended(pinned: Mapping[str, JsonValue], last: int | None) -> Row:
     return {"ended": stored.get("reason"), "ended_agreement": agreement, "ended_stable": stable}
 
 
-def _times(rounds: list[Row]) -> Row:
+def _times(rounds: list[d.Row]) -> d.Row:
     """When the first and the last answer came."""
     first, last = ([row[end] for row in rounds if row[end]] for end in ("first_at", "last_at"))
     return {"first_at": min(first, default=None), "last_at": max(last, default=None)}
@@ -1129,7 +1122,7 @@ def item_facts(item_id: str, instrument: DelphiInstrument) -> ItemFacts:
     return ItemFacts(family=theme, dimension=dimension, scale_min=scale.min, scale_max=scale.max)
 
 
-def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
+def files(results: d.WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """Themes of round 1, ratings of round 2, revisions after it, and what converged."""
     return {
         "round1_themes.jsonl": results.rows("themes"),
@@ -1145,7 +1138,7 @@ def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
 FALSE_MEDIAN = "false_median"
 
 
-def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Panelists whose revision left all as it was; ratings before feedback as anywhere, revised ones for gaps alone."""
     rows = checkable(rows)
     for phase in phases(rows):

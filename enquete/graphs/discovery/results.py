@@ -34,7 +34,6 @@ from enquete.locale import N_
 from enquete.nodes.conversations import stored_turns
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files
-from enquete.reports.declarations import Analysis, Row, WholeResults, compared, group_finding, group_tables, shaped
 from enquete.reports.evaluation import Evaluation, Transcript, dialogue, lines_of, of_turn
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
@@ -146,7 +145,7 @@ TURNS = d.Table(
                   quote="answer", who=("turn", "question")),),
 )  # fmt: skip
 
-GROUPS, GROUP_TESTS = group_tables(FIELD, N_("Of whom a field is known, by group"), share=True)
+GROUPS, GROUP_TESTS = d.group_tables(FIELD, N_("Of whom a field is known, by group"), share=True)
 
 FACTS = (
     d.text("ds"), d.text("title"), d.text("objective"), d.text("complete_when"), d.integer("budget"), N, TOTAL,
@@ -168,7 +167,7 @@ FINDINGS = (
         says=N_("What was said on “{title}” is read by words only: a rule stood in for the model and read "
                 "{read_by_rule} of {answers_read} answers (n = {n}/{n_total})."),
     ),
-    group_finding(
+    d.group_finding(
         FIELD, size="mean_highest - mean_lowest", chart="coverage",
         says=N_("Groups tell differently of “{path}”: known of {mean_highest} of {highest}, {mean_lowest} of "
                 "{lowest} (adjusted {p}; n = {n}/{n_total})."),
@@ -239,7 +238,7 @@ VERBATIM = 3
 
 def analyse(
     frame: pd.DataFrame, instrument: DiscoveryInstrument, settings: DiscoverySettings, context: AnalysisContext
-) -> Analysis:
+) -> d.Analysis:
     """Tables over the main arm's interviews."""
     people = frame.drop_duplicates("participant")[["participant", "stakeholder_type"]].astype(str)
     talks = [
@@ -269,7 +268,7 @@ def analyse(
         "said": [row for talk in talks for row in talk.said(language)],
         "left_out": [{"kind": kind, "n": n} for kind, n in sorted(problems.items())],
         "turns": [row for talk in talks for row in talk.transcript()],
-        **compared(shares, context.groups_of(frame), "path", ends=dict.fromkeys(shares, (0, 1))),
+        **d.compared(shares, context.groups_of(frame), "path", ends=dict.fromkeys(shares, (0, 1))),
     }  # fmt: skip
     facts = {
         "ds": discovery.id, "title": discovery.title.in_(language), "objective": discovery.objective.in_(language),
@@ -284,7 +283,7 @@ def analyse(
         "first_three": [row["participant"] for row in records[:VERBATIM]],
         "shown_complete": last.get("complete"), "last_question": last.get("question"), "last_known": last.get("known"),
     }  # fmt: skip
-    return shaped(PRESENTATION, tables, facts)
+    return d.shaped(PRESENTATION, tables, facts)
 
 
 def stored_interview(unit: str, settings: DiscoverySettings, pinned: Mapping[str, JsonValue]) -> DiscoveryInterview:
@@ -313,7 +312,7 @@ class RecordedInterview:
         )
         return min(turns, default=None)
 
-    def record(self) -> Row:
+    def record(self) -> d.Row:
         interview = self.interview
         return {
             "participant": interview.unit, "stakeholder_type": self.kind, "complete": interview.complete,
@@ -322,7 +321,7 @@ class RecordedInterview:
             "n_values": sum(len(turn.told) for turn in interview.turns),
         }  # fmt: skip
 
-    def said(self, language: Language) -> Iterator[Row]:
+    def said(self, language: Language) -> Iterator[d.Row]:
         for turn in self.interview.turns:
             for entry in turn.told:
                 node = self.interview.discovery.at(entry.path)
@@ -332,7 +331,7 @@ class RecordedInterview:
                     "value": _text(entry.value) or "null", "quote": entry.quote,
                 }  # fmt: skip
 
-    def contradictions(self) -> Iterator[Row]:
+    def contradictions(self) -> Iterator[d.Row]:
         settled = {turn.about for turn in self.interview.turns if turn.settled}
         now = {path: value for path, _, value in values(self.interview.discovery.nodes, self.interview.record)}
         for turn in self.interview.turns:
@@ -343,7 +342,7 @@ class RecordedInterview:
                     "now": _text(now.get(both.path)),
                 }  # fmt: skip
 
-    def transcript(self) -> Iterator[Row]:
+    def transcript(self) -> Iterator[d.Row]:
         for turn in self.interview.turns:
             yield {
                 "participant": self.interview.unit, "turn": turn.turn, "about": shown_path(turn.about),
@@ -379,12 +378,12 @@ def _plain_path(interview: DiscoveryInterview, path: tuple[str, ...]) -> tuple[s
     return node.path if node else path
 
 
-def _field(node: FieldNode, talks: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language) -> Row:
+def _field(node: FieldNode, talks: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language) -> d.Row:
     """Who has something there, after how many questions; of numbers their quartiles, of yes or no the share of yes."""
     pairs = [(talk, contents) for talk in talks if (contents := talk.known(node))]
     first = [turn for talk, _ in pairs if (turn := talk.first(node)) is not None]
     every = list(chain.from_iterable(contents for _, contents in pairs))
-    row: Row = {
+    row: d.Row = {
         "path": shown_path(node.path), "label": node.field.label.in_(language), "type": node.field.type,
         "unit": node.field.unit.in_(language) if node.field.unit else None, "required": node.field.required,
         "n": len(pairs), "n_total": len(talks), "asked": asked.get(shown_path(node.path), 0),
@@ -407,7 +406,7 @@ def _field(node: FieldNode, talks: Sequence[RecordedInterview], asked: Mapping[s
     return row
 
 
-def _named(node: FieldNode, talks: Sequence[RecordedInterview], language: Language) -> Iterator[Row]:
+def _named(node: FieldNode, talks: Sequence[RecordedInterview], language: Language) -> Iterator[d.Row]:
     """Values of a field by how many agents named them, the most named first; intervals hold for the most named."""
     if node.field.type in ("number", "boolean", "object"):
         return
@@ -437,7 +436,7 @@ def _words(value: Any) -> str:
     return " | ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _curve(talks: Sequence[RecordedInterview]) -> list[Row]:
+def _curve(talks: Sequence[RecordedInterview]) -> list[d.Row]:
     """After each question: complete records, and the mean share of fields that are known, over all interviews begun."""
     if not talks:
         return []
@@ -481,7 +480,7 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
+def files(results: d.WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, records as they are and as a table (CSV, a column a field), coverage by field."""
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
     paths = [str(row["path"]) for row in results.rows("fields") if row["type"] != "object"]
@@ -563,7 +562,7 @@ CHECKS = {
 }  # fmt: skip
 
 
-def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """A synthetic run has no model to read; any other is meant to have one."""
     empty = [not record for record in analysis.column("records", "record")]
     unsaid, rule, answers = (analysis.count(name) for name in ("not_said", "read_by_rule", "answers_read"))

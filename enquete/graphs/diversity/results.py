@@ -58,37 +58,8 @@ from enquete.analysis.typology import (
 )
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings, FlagChanges
 from enquete.locale import N_
+from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, wide
-from enquete.reports.declarations import (
-    Analysis,
-    Chart,
-    Finding,
-    Presentation,
-    Row,
-    Sample,
-    Spread,
-    Table,
-    TextBlock,
-    View,
-    WholeResults,
-    adjusted_p,
-    code,
-    compared,
-    flag,
-    group_finding,
-    group_tables,
-    integer,
-    interval,
-    names,
-    number,
-    of,
-    p_value,
-    reference,
-    several,
-    shaped,
-    share,
-    text,
-)
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import Humans, Made, answers, checkable, each, gaps, occasion, phases, scales
@@ -132,200 +103,209 @@ REFUSED = {
     "flagged": N_("flags set by hand were not applied: {who}: its sort defines shared view {view} already"),
 }  # fmt: skip
 
-ITEM = reference("item", N_("Statement or axis"), to="items")
-VIEW, TYPE = text("view", N_("Shared view")), text("type", N_("Type"))
-AGENT, GROUP = reference("participant", N_("agent"), to="agent"), reference("stakeholder_type", N_("group"), to="group")
-N, TOTAL, N_OF = integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N")
-Z, PLACE = number("z", "z"), integer("place", N_("place"))
-MEAN, SD = number("mean", N_("mean")), number("sd", "SD")
-ENDS = (
-    number("low", N_("mean, lower bound"), means=N_("95%, for all statements or all axes at once")),
-    number("high", N_("mean, upper bound")),
+ITEM = d.reference("item", N_("Statement or axis"), to="items")
+VIEW, TYPE = d.text("view", N_("Shared view")), d.text("type", N_("Type"))
+AGENT, GROUP = (
+    d.reference("participant", N_("agent"), to="agent"),
+    d.reference("stakeholder_type", N_("group"), to="group"),
 )
-LEVEL = number(
+N, TOTAL, N_OF = d.integer("n", "n"), d.integer("n_total", "N"), d.of("n", "n_total", "n / N")
+Z, PLACE = d.number("z", "z"), d.integer("place", N_("place"))
+MEAN, SD = d.number("mean", N_("mean")), d.number("sd", "SD")
+ENDS = (
+    d.number("low", N_("mean, lower bound"), means=N_("95%, for all statements or all axes at once")),
+    d.number("high", N_("mean, upper bound")),
+)
+LEVEL = d.number(
     "level",
     N_("level (SED)"),
     means=N_("the level at which the difference exceeds its standard error; that knows the number of sorts alone"),
 )
 
-STRUCTURE = Table(
+STRUCTURE = d.Table(
     name="structure", title=N_("Shared views and types: how many"), key=("what",),
     columns=(
-        code("what", N_("counted"), levels=COUNTED), integer("found", N_("number"), replicates=True),
-        code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True), N, TOTAL, N_OF,
-        share("explained", N_("variance explained")), integer("largest", N_("agents of the largest")),
-        share("beyond", N_("size"), means=N_("variance explained by the views; agents outside the largest type")),
-        p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; beyond all "
+        d.code("what", N_("counted"), levels=COUNTED), d.integer("found", N_("number"), replicates=True),
+        d.code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True), N, TOTAL, N_OF,
+        d.share("explained", N_("variance explained")), d.integer("largest", N_("agents of the largest")),
+        d.share("beyond", N_("size"), means=N_("variance explained by the views; agents outside the largest type")),
+        d.p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; beyond all "
                                "draws by the fitted tail of the draws")),
-        adjusted_p(),
+        d.adjusted_p(),
     ),
-    views=(View(at="appendix", columns=names("what found outcome explained largest p p_adjusted")),
-        View(at="digest")),
+    views=(d.View(at="appendix", columns=d.names("what found outcome explained largest p p_adjusted")),
+        d.View(at="digest")),
 )  # fmt: skip
 
-ITEMS = Table(
+ITEMS = d.Table(
     name="items", title=N_("Statements and axes"), key=("item",), label="label",
     columns=(
-        text("item", N_("item")), code("part", N_("part"), levels=PARTS), text("label", N_("Statement or axis")),
-        text("wording", N_("wording")), text("low_end", N_("at the low end")), text("high_end", N_("at the high end")),
-        N, TOTAL, N_OF, MEAN, SD, *ENDS, interval("low", "high", "95%"), integer("n_above", N_("above the middle")),
-        integer("n_below", N_("below the middle")),
-        number("apart", N_("spread between views"), means=N_("variance of z between the shared views")),
-        code("verdict", N_("verdict"), levels=VERDICTS, replicates=True,
+        d.text("item", N_("item")), d.code("part", N_("part"), levels=PARTS), d.text("label", N_("Statement or axis")),
+        d.text("wording", N_("wording")), d.text("low_end", N_("at the low end")),
+        d.text("high_end", N_("at the high end")),
+        N, TOTAL, N_OF, MEAN, SD, *ENDS, d.interval("low", "high", "95%"), d.integer("n_above", N_("above the middle")),
+        d.integer("n_below", N_("below the middle")),
+        d.number("apart", N_("spread between views"), means=N_("variance of z between the shared views")),
+        d.code("verdict", N_("verdict"), levels=VERDICTS, replicates=True,
             means=N_("sets views apart: distinguishes a view at .05 by SED and by permutation; consensus: no two "
                      "views differ at .05 by SED")),
-        integer("common_rank", N_("rank as common ground"),
+        d.integer("common_rank", N_("rank as common ground"),
             means=N_("by |mean| / SD, of statements on which no two views differ and whose interval leaves out 0")),
-        flag("both_sides", N_("both sides"), means=N_("at least five agents on either side of the middle")),
-        integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")),
+        d.flag("both_sides", N_("both sides"), means=N_("at least five agents on either side of the middle")),
+        d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
     ),
     views=(
-        View(at="appendix", heading=N_("Statements"), where="part == 'sort'", order=("-mean",),
-             columns=names("wording mean low_to_high sd n_above n_below verdict")),
-        View(at="appendix", heading=N_("Axes"), where="part == 'axes'",
-            columns=names("wording low_end high_end mean low_to_high sd")),
-        View(at="digest", where="part == 'sort'", columns=names("label mean sd verdict"), order=("-mean",), top=6),
+        d.View(at="appendix", heading=N_("Statements"), where="part == 'sort'", order=("-mean",),
+             columns=d.names("wording mean low_to_high sd n_above n_below verdict")),
+        d.View(at="appendix", heading=N_("Axes"), where="part == 'axes'",
+            columns=d.names("wording low_end high_end mean low_to_high sd")),
+        d.View(at="digest", where="part == 'sort'", columns=d.names("label mean sd verdict"), order=("-mean",), top=6),
     ),
     note=N_("Intervals hold for all statements, or all axes, at once. Consensus: no two views differ at .05 by SED."),
 )  # fmt: skip
 
-DISTRIBUTION = Table(
+DISTRIBUTION = d.Table(
     name="distribution", title=N_("Distribution of places and ratings"), key=("item", "value"),
-    columns=(ITEM, integer("value", N_("place or point")), integer("n", N_("agents")), share("share", N_("share"))),
+    columns=(ITEM, d.integer("value", N_("place or point")), d.integer("n", N_("agents")),
+        d.share("share", N_("share"))),
 )  # fmt: skip
 
-PARTICIPATION = Table(
+PARTICIPATION = d.Table(
     name="participation", title=N_("Participation"), key=("part",),
     columns=(
-        code("part", N_("part"), levels=PARTS), integer("n_responded", N_("answers")),
-        integer("n_planned", N_("planned answers")), of("n_responded", "n_planned", N_("answers / planned")),
-        integer("n_complete", N_("complete")), TOTAL, of("n_complete", "n_total", N_("complete / agents")),
+        d.code("part", N_("part"), levels=PARTS), d.integer("n_responded", N_("answers")),
+        d.integer("n_planned", N_("planned answers")), d.of("n_responded", "n_planned", N_("answers / planned")),
+        d.integer("n_complete", N_("complete")), TOTAL, d.of("n_complete", "n_total", N_("complete / agents")),
     ),
-    views=(View(at="appendix", columns=names("part n_responded_of_n_planned n_complete_of_n_total")),),
+    views=(d.View(at="appendix", columns=d.names("part n_responded_of_n_planned n_complete_of_n_total")),),
 )  # fmt: skip
 
-LEFT_OUT = Table(
+LEFT_OUT = d.Table(
     name="left_out", title=N_("Agents left out"), key=("participant",),
-    columns=(AGENT, code("reason", N_("why"), levels=REASONS)), views=(View(at="appendix", top=20),),
+    columns=(AGENT, d.code("reason", N_("why"), levels=REASONS)), views=(d.View(at="appendix", top=20),),
     note=N_("Types need a complete sort that fits the grid, and all axes; views need the sort alone."),
 )  # fmt: skip
 
-GRID = Table(
-    name="grid", title=N_("The grid"), key=("place",), columns=(PLACE, integer("n", N_("statements"))),
-    views=(View(at="appendix"),),
+GRID = d.Table(
+    name="grid", title=N_("The grid"), key=("place",), columns=(PLACE, d.integer("n", N_("statements"))),
+    views=(d.View(at="appendix"),),
     note=N_("{n_moved} of {placements} placements ({share_moved}) were moved to fit the grid, in {agents_moved} of "
             "{agents_complete} sorts; {n_again} were changed by agents when asked again ({agents_again} agents)."),
 )  # fmt: skip
 
-PARALLEL = Table(
+PARALLEL = d.Table(
     name="parallel", title=N_("Parallel analysis"), key=("rank",),
     columns=(
-        integer("rank", N_("No.")), number("eigenvalue", N_("eigenvalue")), number("chance_mean", N_("chance (mean)")),
-        number("chance_95", N_("chance (95%)")), p_value("p"), flag("above", N_("above chance")),
+        d.integer("rank", N_("No.")), d.number("eigenvalue", N_("eigenvalue")),
+        d.number("chance_mean", N_("chance (mean)")),
+        d.number("chance_95", N_("chance (95%)")), d.p_value("p"), d.flag("above", N_("above chance")),
     ),
-    views=(View(at="appendix", where="rank <= 6", columns=names("rank eigenvalue chance_95 p above")),),
+    views=(d.View(at="appendix", where="rank <= 6", columns=d.names("rank eigenvalue chance_95 p above")),),
     note=N_("Each sort dealt at random {draws} times; a view needs p ≤ {alpha}. Eigenvalues above 1: {kaiser}; at "
             "least two significant loadings: {two_loaders}."),
 )  # fmt: skip
 
-VIEWS = Table(
+VIEWS = d.Table(
     name="views", title=N_("Shared views"), key=("view",), label="view",
     columns=(
-        VIEW, integer("n_held", N_("held by")), integer("n_reversed", N_("reversed by")),
-        number("eigenvalue", N_("eigenvalue")), share("explained", N_("variance")),
-        number("reliability", N_("reliability"), digits=3), number("se", "SE", digits=3),
-        integer("n_capped", N_("loadings capped"), means=N_("defining loadings beyond .999")),
-        integer("n_apart", N_("distinguishing statements")), several("top", N_("at the top"), to="items"),
-        several("bottom", N_("at the bottom"), to="items"),
+        VIEW, d.integer("n_held", N_("held by")), d.integer("n_reversed", N_("reversed by")),
+        d.number("eigenvalue", N_("eigenvalue")), d.share("explained", N_("variance")),
+        d.number("reliability", N_("reliability"), digits=3), d.number("se", "SE", digits=3),
+        d.integer("n_capped", N_("loadings capped"), means=N_("defining loadings beyond .999")),
+        d.integer("n_apart", N_("distinguishing statements")), d.several("top", N_("at the top"), to="items"),
+        d.several("bottom", N_("at the bottom"), to="items"),
     ),
     views=(
-        View(at="section", columns=names("view n_held n_reversed explained top bottom"),
+        d.View(at="section", columns=d.names("view n_held n_reversed explained top bottom"),
             empty=N_("No shared views were found.")),
-        View(at="appendix", columns=names("view n_held n_reversed eigenvalue explained reliability se n_apart"),
+        d.View(at="appendix", columns=d.names("view n_held n_reversed eigenvalue explained reliability se n_apart"),
              empty=N_("No shared views were found.")),
-        View(at="digest", columns=names("view n_held n_reversed explained top bottom")),
+        d.View(at="digest", columns=d.names("view n_held n_reversed explained top bottom")),
     ),
     note=N_("Factors of the correlations between sorts, by {extraction}, rotated by varimax. A sort defines a view "
             "from a loading of {threshold} on whose square "
             "exceeds that of the others together. Reliability knows only the number of sorts."),
 )  # fmt: skip
 
-SCORES = Table(
+SCORES = d.Table(
     name="scores", title=N_("Statements on the shared views"), key=("view", "item"),
     columns=(
-        reference("view", N_("Shared view"), to="views"), ITEM, Z, PLACE,
-        code("direction", N_("against the others"), levels=DIRECTIONS,
+        d.reference("view", N_("Shared view"), to="views"), ITEM, Z, PLACE,
+        d.code("direction", N_("against the others"), levels=DIRECTIONS,
             means=N_("of statements that distinguish the view at .05 by SED")),
-        LEVEL, p_value("p", means=N_("agents dealt to two views by lot; the largest of the comparisons")),
+        LEVEL, d.p_value("p", means=N_("agents dealt to two views by lot; the largest of the comparisons")),
     ),
     views=(
-        View(at="appendix", spread=Spread(column="view", rows=("item",), cells=("z",))),
-        View(at="appendix", heading=N_("Distinguishing statements"), where="level <= .05 and abs(z) >= 1", by=("view",),
-             most=6, order=("view", "-z"), columns=names("item z direction level p")),
+        d.View(at="appendix", spread=d.Spread(column="view", rows=("item",), cells=("z",))),
+        d.View(at="appendix", heading=N_("Distinguishing statements"), where="level <= .05 and abs(z) >= 1",
+            by=("view",),
+             most=6, order=("view", "-z"), columns=d.names("item z direction level p")),
     ),
 )  # fmt: skip
 
-DIFFERENCES = Table(
+DIFFERENCES = d.Table(
     name="differences", title=N_("Differences between views"), key=("first", "second", "item"),
     columns=(
-        reference("first", N_("view"), to="views"), reference("second", N_("other view"), to="views"), ITEM,
-        number("difference", N_("difference (z)")), LEVEL, p_value("p"), number("chance_95", N_("chance (95%)")),
+        d.reference("first", N_("view"), to="views"), d.reference("second", N_("other view"), to="views"), ITEM,
+        d.number("difference", N_("difference (z)")), LEVEL, d.p_value("p"), d.number("chance_95", N_("chance (95%)")),
     ),
 )  # fmt: skip
 
-CORRELATIONS = Table(
+CORRELATIONS = d.Table(
     name="correlations", title=N_("Correlations of the views"), key=("first", "second"),
     columns=(
-        reference("first", N_("view"), to="views"), reference("second", N_("other view"), to="views"), number("r", "r"),
-        number("sed", "SED", means=N_("standard error of a difference of z")),
+        d.reference("first", N_("view"), to="views"), d.reference("second", N_("other view"), to="views"),
+        d.number("r", "r"),
+        d.number("sed", "SED", means=N_("standard error of a difference of z")),
     ),
-    views=(View(at="appendix", where="first < second"),),
+    views=(d.View(at="appendix", where="first < second"),),
 )  # fmt: skip
 
-POLES = Table(
+POLES = d.Table(
     name="poles", title=N_("Who holds which view"), key=("pole",), label="pole",
     columns=(
-        text("pole", N_("view"), means=N_("2+ and 2-: those who hold view 2, and those who hold its reverse")),
-        reference("view", N_("Shared view"), to="views"), integer("holders", N_("agents")),
-        integer("opposed", N_("agents at the other pole")), N, TOTAL, code("standing", N_("size"), levels=STANDINGS),
-        integer("tied", N_("views of this size")), reference("top", N_("top"), to="items"),
-        reference("bottom", N_("bottom"), to="items"), integer("top_place", N_("place of the top")),
-        integer("bottom_place", N_("place of the bottom")),
+        d.text("pole", N_("view"), means=N_("2+ and 2-: those who hold view 2, and those who hold its reverse")),
+        d.reference("view", N_("Shared view"), to="views"), d.integer("holders", N_("agents")),
+        d.integer("opposed", N_("agents at the other pole")), N, TOTAL,
+        d.code("standing", N_("size"), levels=STANDINGS),
+        d.integer("tied", N_("views of this size")), d.reference("top", N_("top"), to="items"),
+        d.reference("bottom", N_("bottom"), to="items"), d.integer("top_place", N_("place of the top")),
+        d.integer("bottom_place", N_("place of the bottom")),
     ),
 )  # fmt: skip
 
-HOLDERS = Table(
+HOLDERS = d.Table(
     name="holders", title=N_("Shared views by group"), key=("pole", "stakeholder_type"),
-    columns=(reference("pole", N_("view"), to="poles"), GROUP, integer("n", N_("agents")),
-        integer("n_group", N_("in the group")), of("n", "n_group", N_("n / group")),
-             share("share", N_("share of the group"))),
-    views=(View(at="appendix", spread=Spread(column="pole", rows=("stakeholder_type",), cells=("n_of_n_group",))),),
+    columns=(d.reference("pole", N_("view"), to="poles"), GROUP, d.integer("n", N_("agents")),
+        d.integer("n_group", N_("in the group")), d.of("n", "n_group", N_("n / group")),
+             d.share("share", N_("share of the group"))),
+    views=(d.View(at="appendix", spread=d.Spread(column="pole", rows=("stakeholder_type",), cells=("n_of_n_group",))),),
 )  # fmt: skip
 
-OTHER = Table(
+OTHER = d.Table(
     name="other_extraction", title=N_("The other extraction as a check"), key=("view",),
-    columns=(reference("view", N_("Shared view"), to="views"), text("other", N_("most similar view")),
-        number("r", "r", means=N_("correlation of z"))),
-    views=(View(at="appendix"),),
+    columns=(d.reference("view", N_("Shared view"), to="views"), d.text("other", N_("most similar view")),
+        d.number("r", "r", means=N_("correlation of z"))),
+    views=(d.View(at="appendix"),),
     note=N_("By {other_extraction}: {other_views} views; adjusted Rand index with the views here {other_ari} over "
             "{other_n} agents."),
 )  # fmt: skip
 
-NOT_DONE = Table(
+NOT_DONE = d.Table(
     name="not_done", title=N_("Settings that did not fit"), key=("place",),
-    columns=(integer("place", N_("No.")), code("why", N_("why"), levels=dict.fromkeys(REFUSED, N_("refused"))),
-             text("who", N_("participant")), integer("view", N_("view")), N),
-    views=(View(at="appendix", word="why", says=REFUSED), View(at="flag", word="why", says=REFUSED)),
+    columns=(d.integer("place", N_("No.")), d.code("why", N_("why"), levels=dict.fromkeys(REFUSED, N_("refused"))),
+             d.text("who", N_("participant")), d.integer("view", N_("view")), N),
+    views=(d.View(at="appendix", word="why", says=REFUSED), d.View(at="flag", word="why", says=REFUSED)),
 )  # fmt: skip
 
-TRIED = Table(
+TRIED = d.Table(
     name="types_tried", title=N_("Numbers of types tried"), key=("k",),
     columns=(
-        integer("k", N_("types")), number("silhouette", N_("mean silhouette"), digits=3),
-        number("expected", N_("in a continuum"), digits=3), number("excess", N_("excess"), digits=3),
-        number("gap", N_("gap"), digits=3), number("gap_se", "s(gap)", digits=3),
+        d.integer("k", N_("types")), d.number("silhouette", N_("mean silhouette"), digits=3),
+        d.number("expected", N_("in a continuum"), digits=3), d.number("excess", N_("excess"), digits=3),
+        d.number("gap", N_("gap"), digits=3), d.number("gap_se", "s(gap)", digits=3),
     ),
-    views=(View(at="appendix"),),
+    views=(d.View(at="appendix"),),
     note=N_("Against {chance_draws} data sets with every relation random: p {p_chance} (best silhouette there "
             "{null_best} at most); against {continuum_draws} with the same relations but no types: p {p_continuum}, "
             "largest excess {excess} (required: p ≤ {alpha}, excess ≥ {least_excess}). Resampled: adjusted Rand "
@@ -333,147 +313,150 @@ TRIED = Table(
             "says {gap_k}."),
 )  # fmt: skip
 
-TYPES = Table(
+TYPES = d.Table(
     name="types", title=N_("Types"), key=("type",), label="type",
     columns=(
         TYPE, N, TOTAL, N_OF,
-        number("jaccard", N_("stability (Jaccard)"), means=N_("how much of the type is found again in resampled "
+        d.number("jaccard", N_("stability (Jaccard)"), means=N_("how much of the type is found again in resampled "
                                                               "agents; stable from .75")),
-        reference("pro", N_("is for"), to="items"), reference("con", N_("is against"), to="items"),
-        reference("pole", N_("shared view"), to="poles"), integer("n_pole", N_("define that view")),
-        several("members", N_("members"), to="agent"),
+        d.reference("pro", N_("is for"), to="items"), d.reference("con", N_("is against"), to="items"),
+        d.reference("pole", N_("shared view"), to="poles"), d.integer("n_pole", N_("define that view")),
+        d.several("members", N_("members"), to="agent"),
     ),
     views=(
-        View(at="section", columns=names("type n_of_n_total jaccard pro con pole"),
+        d.View(at="section", columns=d.names("type n_of_n_total jaccard pro con pole"),
             empty=N_("No types of agents were found.")),
-        View(at="digest", columns=names("type n jaccard pro con")),
-        View(at="memory", where="n >= 5", says=N_("type {type}, {n} of {n_total} agents. Unlike the others: for "
+        d.View(at="digest", columns=d.names("type n jaccard pro con")),
+        d.View(at="memory", where="n >= 5", says=N_("type {type}, {n} of {n_total} agents. Unlike the others: for "
                                                   "“{pro}”, against “{con}”")),
     ),
     note=N_("Stable from a Jaccard index of .75. Types of fewer than five agents are not described."),
 )  # fmt: skip
 
-TYPE_ITEMS = Table(
+TYPE_ITEMS = d.Table(
     name="type_items", title=N_("What sets types apart"), key=("type", "item"),
     columns=(
-        reference("type", N_("Type"), to="types"), ITEM, code("part", N_("part"), levels=PARTS), PLACE, MEAN,
-        number("mean_rest", N_("mean of the others")),
-        number("difference", N_("difference (z)"),
+        d.reference("type", N_("Type"), to="types"), ITEM, d.code("part", N_("part"), levels=PARTS), PLACE, MEAN,
+        d.number("mean_rest", N_("mean of the others")),
+        d.number("difference", N_("difference (z)"),
             means=N_("from all other agents, in standard deviations of the grid")),
-        code("direction", N_("against the other types"), levels=DIRECTIONS), LEVEL, p_value("p"),
+        d.code("direction", N_("against the other types"), levels=DIRECTIONS), LEVEL, d.p_value("p"),
     ),
     views=(
-        View(at="appendix", where="level <= .05 and abs(difference) >= .5", by=("type",), most=4, order=("type",),
-            columns=names("item place mean mean_rest difference")),
-        View(at="appendix", heading=N_("Axes by type"), where="part == 'axes'",
-            spread=Spread(column="type", rows=("item",), cells=("mean",))),
+        d.View(at="appendix", where="level <= .05 and abs(difference) >= .5", by=("type",), most=4, order=("type",),
+            columns=d.names("item place mean mean_rest difference")),
+        d.View(at="appendix", heading=N_("Axes by type"), where="part == 'axes'",
+            spread=d.Spread(column="type", rows=("item",), cells=("mean",))),
     ),
     note=N_("A description: types were formed of the same answers, so a test would be circular."),
 )  # fmt: skip
 
-TYPE_GROUPS = Table(
+TYPE_GROUPS = d.Table(
     name="type_groups", title=N_("Types by group"), key=("type", "stakeholder_type"),
-    columns=(reference("type", N_("Type"), to="types"), GROUP, integer("n", N_("agents")),
-        integer("n_group", N_("in the group")), of("n", "n_group", N_("n / group")),
-             share("share", N_("share of the group"))),
-    views=(View(at="appendix", spread=Spread(column="type", rows=("stakeholder_type",), cells=("n_of_n_group",))),),
+    columns=(d.reference("type", N_("Type"), to="types"), GROUP, d.integer("n", N_("agents")),
+        d.integer("n_group", N_("in the group")), d.of("n", "n_group", N_("n / group")),
+             d.share("share", N_("share of the group"))),
+    views=(d.View(at="appendix", spread=d.Spread(column="type", rows=("stakeholder_type",), cells=("n_of_n_group",))),),
 )  # fmt: skip
 
-COMPONENTS = Table(
+COMPONENTS = d.Table(
     name="components", title=N_("Principal components"), key=("component",), label="component",
     columns=(
-        integer("component", N_("Component")), share("explained", N_("variance"), digits=1),
-        share("by_chance", N_("chance (95%)"), digits=1), flag("above_chance", N_("above chance")),
-        several("heaviest", N_("highest loadings"), to="items"),
+        d.integer("component", N_("Component")), d.share("explained", N_("variance"), digits=1),
+        d.share("by_chance", N_("chance (95%)"), digits=1), d.flag("above_chance", N_("above chance")),
+        d.several("heaviest", N_("highest loadings"), to="items"),
     ),
-    views=(View(at="appendix", where="component <= 4"),),
+    views=(d.View(at="appendix", where="component <= 4"),),
     note=N_("{n_components} components explain more than chance; the first two {first_two} of the variance. Sort and "
             "axes count alike."),
 )  # fmt: skip
 
-COMPONENT_LOADINGS = Table(
+COMPONENT_LOADINGS = d.Table(
     name="component_loadings", title=N_("Loadings on the components"), key=("component", "item"),
-    columns=(integer("component", N_("Component")), ITEM, number("loading", N_("loading"))),
+    columns=(d.integer("component", N_("Component")), ITEM, d.number("loading", N_("loading"))),
 )  # fmt: skip
 
-AGENTS = Table(
+AGENTS = d.Table(
     name="agents", title=N_("The agents' views and types"), key=("participant",), one_agent=True,
     columns=(
-        AGENT, GROUP, reference("archetype", N_("type of view"), to="types", agents=True),
-        reference("q_factor", N_("shared view"), to="poles", agents=True,
+        AGENT, GROUP, d.reference("archetype", N_("type of view"), to="types", agents=True),
+        d.reference("q_factor", N_("shared view"), to="poles", agents=True,
             means=N_("the view that the agent's sort defines; none where it defines none or several")),
-        number("probability", N_("probability of the type")), number("silhouette", N_("silhouette")),
-        code("left_out", N_("left out"), levels=REASONS), integer("moved", N_("moved")),
-        integer("again", N_("changed themselves")), number("pc1", N_("first component")),
-        number("pc2", N_("second component")), number("pc3", N_("third component")),
+        d.number("probability", N_("probability of the type")), d.number("silhouette", N_("silhouette")),
+        d.code("left_out", N_("left out"), levels=REASONS), d.integer("moved", N_("moved")),
+        d.integer("again", N_("changed themselves")), d.number("pc1", N_("first component")),
+        d.number("pc2", N_("second component")), d.number("pc3", N_("third component")),
     ),
     views=(
-        View(at="appendix", heading=N_("Placements that were moved or changed"), where="moved > 0 or again > 0",
+        d.View(at="appendix", heading=N_("Placements that were moved or changed"), where="moved > 0 or again > 0",
             order=("-moved", "-again"), top=20,
-             columns=names("participant stakeholder_type moved again")),
-        View(at="appendix", heading=N_("Agents whose type is not sure"), where="probability < @sure",
+             columns=d.names("participant stakeholder_type moved again")),
+        d.View(at="appendix", heading=N_("Agents whose type is not sure"), where="probability < @sure",
             order=("probability",), top=20,
-             columns=names("participant stakeholder_type archetype probability")),
+             columns=d.names("participant stakeholder_type archetype probability")),
     ),
 )  # fmt: skip
 
-LOADINGS = Table(
+LOADINGS = d.Table(
     name="loadings", title=N_("Loadings on the shared views"), key=("participant", "view"), one_agent=True,
-    columns=(AGENT, reference("view", N_("Shared view"), to="views"), number("loading", N_("loading")),
-        flag("defines", N_("defines the view"))),
+    columns=(AGENT, d.reference("view", N_("Shared view"), to="views"), d.number("loading", N_("loading")),
+        d.flag("defines", N_("defines the view"))),
 )  # fmt: skip
 
-MEMBERSHIP = Table(
+MEMBERSHIP = d.Table(
     name="membership", title=N_("Membership"), key=("participant", "type"), one_agent=True,
-    columns=(AGENT, reference("type", N_("Type"), to="types"), number("probability", N_("probability"))),
+    columns=(AGENT, d.reference("type", N_("Type"), to="types"), d.number("probability", N_("probability"))),
 )  # fmt: skip
 
-GROUPS, GROUP_TESTS = group_tables(
-    reference("asked", N_("Statement or axis"), to="items"), N_("Statements and axes by group"), scales=True
+GROUPS, GROUP_TESTS = d.group_tables(
+    d.reference("asked", N_("Statement or axis"), to="items"), N_("Statements and axes by group"), scales=True
 )
 
 FACTS = (
-    *map(integer, names(
+    *map(d.integer, d.names(
         "n_statements n_axes grid_low grid_high n n_total n_sorts n_views n_types n_defining n_dropped asked draws "
         "parallel_views kaiser two_loaders flags_added flags_removed other_views other_n n_both chance_draws "
         "continuum_draws gap_k n_sure n_components placements n_moved agents_moved n_again agents_again "
         "agents_complete")),
-    *map(number, names("threshold alpha least_excess ari least_jaccard required_jaccard other_ari ari_types")),
-    *(number(name, digits=3) for name in names("null_best excess")), *map(p_value, names("p_chance p_continuum")),
-    *map(flag, names("gap_differs at_edge alike")), *map(share, names("sure first_two sort_weight axes_weight")),
-    share("share_moved", digits=1),
-    *(code(name, "", levels=EXTRACTIONS) for name in names("extraction other_extraction")),
+    *map(d.number, d.names("threshold alpha least_excess ari least_jaccard required_jaccard other_ari ari_types")),
+    *(d.number(name, digits=3) for name in d.names("null_best excess")),
+    *map(d.p_value, d.names("p_chance p_continuum")),
+    *map(d.flag, d.names("gap_differs at_edge alike")),
+    *map(d.share, d.names("sure first_two sort_weight axes_weight")),
+    d.share("share_moved", digits=1),
+    *(d.code(name, "", levels=EXTRACTIONS) for name in d.names("extraction other_extraction")),
 )  # fmt: skip
 
 TEXTS = (
-    TextBlock(at="section", where="n_axes > 0",
+    d.TextBlock(at="section", where="n_axes > 0",
          says=N_("Every agent sorted {n_statements} statements into a fixed grid from {grid_low} to {grid_high} and "
                  "rated itself on {n_axes} axes.")),
-    TextBlock(at="section", where="n_axes == 0",
+    d.TextBlock(at="section", where="n_axes == 0",
         says=N_("Every agent sorted {n_statements} statements into a fixed grid from {grid_low} to {grid_high}.")),
-    TextBlock(at="section", says=N_("A shared view is what sorts have in common: an agent may hold it or its reverse. "
+    d.TextBlock(at="section",
+        says=N_("A shared view is what sorts have in common: an agent may hold it or its reverse. "
                                "A type is a group of agents who sort and rate alike.")),
-    TextBlock(at="appendix", where="gap_differs == True", after="types_tried",
+    d.TextBlock(at="appendix", where="gap_differs == True", after="types_tried",
          says=N_("**Caution:** the gap statistic arrives at another number of types, {gap_k} (1: none).")),
-    TextBlock(at="appendix", where="at_edge == True", after="types_tried",
+    d.TextBlock(at="appendix", where="at_edge == True", after="types_tried",
         says=N_("**Caution:** {n_types} is the largest number of types that was tried; there may be more.")),
-    TextBlock(at="appendix", where="n_both > 0", after="types",
+    d.TextBlock(at="appendix", where="n_both > 0", after="types",
         says=N_("Views and types: adjusted Rand index {ari_types} over {n_both} agents.")),
-    TextBlock(at="appendix", where="n_sure >= 0", after="types",
+    d.TextBlock(at="appendix", where="n_sure >= 0", after="types",
         says=N_("{n_sure} of {n} agents belong to one type with a probability of at least {sure}.")),
-    TextBlock(at="appendix", where="flags_added > 0 or flags_removed > 0", after="views",
+    d.TextBlock(at="appendix", where="flags_added > 0 or flags_removed > 0", after="views",
         says=N_("Changed by hand: {flags_added} flags added, {flags_removed} removed.")),
-    TextBlock(at="appendix", where="n_dropped > 0", after="views", says=N_("Views without a result, because no sort "
+    d.TextBlock(at="appendix", where="n_dropped > 0", after="views", says=N_("Views without a result, because no sort "
                                                                       "defines them or their sorts cancel one "
                                                                       "another: {n_dropped}.")),
-    TextBlock(at="flag", where="share_moved > .05",
+    d.TextBlock(at="flag", where="share_moved > .05",
         says=N_("Diversity of views: {n_moved} of {placements} placements had "
                                                        "to be moved for the sort to fit the grid.")),
-    TextBlock(at="flag", where="alike == True", says=N_("Diversity of views: all agents answered alike.")),
+    d.TextBlock(at="flag", where="alike == True", says=N_("Diversity of views: all agents answered alike.")),
 )  # fmt: skip
 
 FINDINGS = (
-    Finding(
+    d.Finding(
         name="largest", after="views", table="poles", word="standing", where="standing != 'smaller' and holders >= 5",
         size="holders / n", estimate="holders", items="top", scale="0, n", chart="statements",
         says={
@@ -488,7 +471,7 @@ FINDINGS = (
                        "top ({top_place}) and “{bottom}” at the bottom ({bottom_place})."),
         },
     ),
-    Finding(
+    d.Finding(
         name="views", table="structure", kind="difference", word="outcome", p="p", test="parallel analysis",
         size="beyond", estimate="explained", chart="scree", where="outcome == 'views' or outcome == 'one_view'",
         says={
@@ -500,31 +483,31 @@ FINDINGS = (
         null=N_("Parallel analysis counts {found} shared views, but not beyond chance once all tests of this report "
                 "are counted (adjusted {p}; n = {n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="views_set", table="structure", where="outcome == 'asked'", size="beyond", estimate="explained",
         chart="scree",
         says=N_("{found} shared views, a number set by hand, explain {explained} of the variance of the sorts (n = "
                 "{n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="no_views", table="structure", kind="null", where="outcome == 'no_views' and n >= 5", chart="scree",
         says=N_("The agents share no view: their sorts have no more in common than random ones (parallel analysis; n "
                 "= {n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="divides", after="views", table="items", where="verdict == 'apart' and both_sides == True",
         order=("-apart",), size="sd / scale_max", items="item", estimate="mean", low="low", high="high",
         chart="statements", scale="scale_min, scale_max",
         says=N_("“{label}” sets the shared views apart most: {n_above} agents place it above the middle, {n_below} "
                 "below (mean {mean}, SD {sd} on {scale_min} to {scale_max}; n = {n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="common", after="views", table="items", where="common_rank == 1", size="abs(mean) / scale_max",
         items="item", estimate="mean", low="low", high="high", chart="statements", scale="scale_min, scale_max",
         says=N_("Common ground is “{label}”: mean place {mean} on {scale_min} to {scale_max} (95% interval for "
                 "whichever statement is singled out {low} to {high}; n = {n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="types", table="structure", kind="difference", word="outcome", p="p",
         test="silhouette against a continuum", size="beyond", estimate="found", where="outcome == 'types'",
         chart="plane",
@@ -535,7 +518,7 @@ FINDINGS = (
         null=N_("{found} types were formed, but not beyond chance once all tests of this report are counted "
                 "(adjusted {p}; n = {n}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="no_types", table="structure", kind="null", word="outcome", where="what == 'types' and n >= 5",
         chart="plane",
         says={
@@ -547,8 +530,8 @@ FINDINGS = (
                          "{n}/{n_total})."),
         },
     ),
-    group_finding(
-        reference("asked", N_("Statement or axis"), to="items"),
+    d.group_finding(
+        d.reference("asked", N_("Statement or axis"), to="items"),
         N_("Groups differ on “{asked}”: mean {mean_highest} in {highest}, {mean_lowest} in {lowest}, on {scale_min} "
            "to {scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No difference between groups was found on any of {tests} statements and axes (smallest adjusted {p}; "
@@ -559,22 +542,22 @@ FINDINGS = (
 
 DRAW = "enquete.graphs.diversity.charts:"
 CHARTS = (
-    Chart(name="plane", title=N_("Diversity: agents on the first two components, by type"), draw=f"{DRAW}plane",
+    d.Chart(name="plane", title=N_("Diversity: agents on the first two components, by type"), draw=f"{DRAW}plane",
         needs=("agents", "components"),
-          over=View(at="section", where="pc1.notna()"),
+          over=d.View(at="section", where="pc1.notna()"),
           alt=N_("{n} agents on two components that explain {first_two} of the variance; types: {n_types}.")),
-    Chart(name="statements", title=N_("Diversity: statements on each shared view"), draw=f"{DRAW}statements",
-          needs=("items", "scores"), over=View(at="section", where="part == 'sort'", order=("-apart",)),
+    d.Chart(name="statements", title=N_("Diversity: statements on each shared view"), draw=f"{DRAW}statements",
+          needs=("items", "scores"), over=d.View(at="section", where="part == 'sort'", order=("-apart",)),
           alt=N_("z-scores of {n_statements} statements on {n_views} shared views; set apart most: “{label}”.")),
-    Chart(name="places", title=N_("Diversity: mean place of every statement"), draw=f"{DRAW}places", needs=("items",),
+    d.Chart(name="places", title=N_("Diversity: mean place of every statement"), draw=f"{DRAW}places", needs=("items",),
         at="appendix",
-          over=View(at="appendix", where="part == 'sort' and n > 0", order=("-mean",)),
+          over=d.View(at="appendix", where="part == 'sort' and n > 0", order=("-mean",)),
               alt=N_("Mean places of {n_statements} statements; highest: “{label}”, {mean}.")),
-    Chart(name="scree", title=N_("Diversity: eigenvalues of the sorts, and what chance gives"), draw=f"{DRAW}scree",
+    d.Chart(name="scree", title=N_("Diversity: eigenvalues of the sorts, and what chance gives"), draw=f"{DRAW}scree",
         needs=("parallel",),
-          over=View(at="section", where="rank <= 12"), alt=N_("{parallel_views} eigenvalues lie above chance; the "
+          over=d.View(at="section", where="rank <= 12"), alt=N_("{parallel_views} eigenvalues lie above chance; the "
                                                               "first is {eigenvalue}.")),
-    Chart(name="groups", title=N_("Diversity: types by group"), draw=f"{DRAW}groups", needs=("type_groups",),
+    d.Chart(name="groups", title=N_("Diversity: types by group"), draw=f"{DRAW}groups", needs=("type_groups",),
           alt=N_("How many agents of each group belong to each of {n_types} types.")),
 )  # fmt: skip
 
@@ -587,13 +570,13 @@ GLOSSARY = {
     N_("stability (Jaccard)"): N_("how much of a type is found again when agents are drawn anew; 1 is all of it"),
 }  # fmt: skip
 
-PRESENTATION = Presentation(
+PRESENTATION = d.Presentation(
     tables=(STRUCTURE, VIEWS, TYPES, TYPE_GROUPS, PARTICIPATION, LEFT_OUT, GRID, AGENTS, TRIED, TYPE_ITEMS, MEMBERSHIP,
         NOT_DONE, PARALLEL, POLES, HOLDERS, SCORES,
             DIFFERENCES, CORRELATIONS, OTHER, LOADINGS, COMPONENTS, COMPONENT_LOADINGS, ITEMS, DISTRIBUTION,
                 GROUP_TESTS, GROUPS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
-    samples=(Sample(what=N_("the number of types"), of="n", most=MOST_COMPARED),),
+    samples=(d.Sample(what=N_("the number of types"), of="n", most=MOST_COMPARED),),
 )  # fmt: skip
 
 
@@ -616,7 +599,7 @@ OTHER_EXTRACTION: Mapping[Extraction, Extraction] = {"pca": "centroid", "centroi
 
 def analyse(
     frame: pd.DataFrame, instrument: DiversityInstrument, settings: DiversitySettings | None, context: AnalysisContext
-) -> Analysis:
+) -> d.Analysis:
     """Tables over the main arm's rows."""
     sorts = Sorts.read(frame, instrument)
     clusters = Clusters.of(sorts)
@@ -631,7 +614,7 @@ def analyse(
         "left_out": [{"participant": who, "reason": why} for who, why in sorts.reason[sorts.reason.ne("")].items()],
         "grid": [{"place": place, "n": n} for place, n in instrument.distribution.items()], "agents": agents,
         **clusters.tables(agents), **views.tables(), **components,
-        **compared(
+        **d.compared(
             pd.concat([sorts.sort, sorts.axes], axis=1), context.groups_of(frame), "asked",
             ends={item: (low, high) for item, low, high in sorts.scales()},
         ),
@@ -643,7 +626,7 @@ def analyse(
         "n": len(sorts.kept), "n_total": len(sorts.reason), **views.facts(clusters.of_all), "n_both": int(both.sum()),
         **clusters.facts, **component_facts, **_moved(placed, sorts),
     }  # fmt: skip
-    return shaped(
+    return d.shaped(
         PRESENTATION, {name: _rounded(rows) for name, rows in tables.items()}, {n: _round(v) for n, v in facts.items()}
     )
 
@@ -697,7 +680,7 @@ class Sorts:
         both = (self.sort.loc[self.kept], self.axes.loc[self.kept])
         return [block.to_numpy() for block in both if block.shape[1]]
 
-    def participation(self, frame: pd.DataFrame) -> Iterator[Row]:
+    def participation(self, frame: pd.DataFrame) -> Iterator[d.Row]:
         answered, statements = frame["status"].isin(RESPONDED), frame["item_id"].isin(self.sort.columns)
         for part, rows, given in (("sort", statements, self.sort), ("axes", ~statements, self.axes)):
             if given.shape[1]:
@@ -719,7 +702,7 @@ class Sorts:
         by_agent = counts.groupby(rows["participant"], sort=False).sum()
         return by_agent.reindex(complete, fill_value=0).astype(int)
 
-    def distribution(self) -> Iterator[Row]:
+    def distribution(self) -> Iterator[d.Row]:
         for item, low, high in self.scales():
             known = (self.sort if item in self.sort else self.axes)[item].dropna()
             for value in range(low, high + 1):
@@ -761,7 +744,7 @@ def _placements(text: object) -> list[int]:
     return [int(column) for column in columns] if isinstance(columns, list) else []
 
 
-def _moved(placed: pd.DataFrame, sorts: Sorts) -> Row:
+def _moved(placed: pd.DataFrame, sorts: Sorts) -> d.Row:
     total = int(len(placed) * sorts.sort.shape[1])
     return {
         "placements": total, "n_moved": int(placed["moved"].sum()),
@@ -794,13 +777,13 @@ def _with_verdicts(items: pd.DataFrame, scores: pd.DataFrame, views: Views) -> p
 # --- components -------------------------------------------------------------------------------------------------------
 
 
-def _components(sorts: Sorts) -> tuple[dict[str, Any], Row, pd.DataFrame]:
+def _components(sorts: Sorts) -> tuple[dict[str, Any], d.Row, pd.DataFrame]:
     """Components with what chance explains, loadings by item, scores by agent; empty where agents do not differ."""
     columns, firsts = weighted(sorts.blocks)
     names = [*map(str, sorts.sort.columns), *map(str, sorts.axes.columns)]
     pca = principal_components(columns) if len(sorts.kept) > 1 else None
     kept = len(pca.explained) if pca else 0
-    facts: Row = {
+    facts: d.Row = {
         "n_components": 0, "first_two": None, "sort_weight": firsts[0],
         "axes_weight": firsts[1] if len(firsts) > 1 else None, "alike": len(sorts.kept) > 1 and not kept,
     }  # fmt: skip
@@ -859,7 +842,7 @@ class Clusters:
     def k(self) -> int:
         return 0 if self.typology.choice.k == 1 else self.typology.choice.k
 
-    def counted(self) -> Row:
+    def counted(self) -> d.Row:
         choice, continuity = self.typology.choice, self.typology.choice.continuity
         largest = int(self.letters.value_counts().max()) if len(self.letters) else None
         n = len(self.sorts.kept)
@@ -871,7 +854,7 @@ class Clusters:
         }  # fmt: skip
 
     @cached_property
-    def facts(self) -> Row:
+    def facts(self) -> d.Row:
         choice, continuity, firm = self.typology.choice, self.typology.choice.continuity, self.typology.stability
         jaccard = getattr(firm, "jaccard", None)
         return {
@@ -917,7 +900,7 @@ class Clusters:
             "type_groups": grouped(self.letters, self.sorts.kinds, "type"),
         }  # fmt: skip
 
-    def _apart(self) -> Iterator[Row]:
+    def _apart(self) -> Iterator[d.Row]:
         """By type of FEWEST agents at least, statements as the type differs most in them, then axes."""
         labels, grid = self.typology.labels, self.sorts.grid
         if labels is None:
@@ -940,7 +923,7 @@ class Clusters:
                     "difference": None, "place": None, **told_of(None),
                 }  # fmt: skip
 
-    def _type(self, letter: str, apart: Sequence[Row], agents: pd.DataFrame) -> Row:
+    def _type(self, letter: str, apart: Sequence[d.Row], agents: pd.DataFrame) -> d.Row:
         """For and against: the first that it places above (below) the middle and the others; what sets it apart goes
         before."""
         rows = [row for row in apart if row["type"] == letter and row["part"] == "sort"]
@@ -961,7 +944,7 @@ class Clusters:
         }  # fmt: skip
 
 
-def told_of(distinction: Distinction | None) -> Row:
+def told_of(distinction: Distinction | None) -> d.Row:
     """What sets something apart in a statement, missing where it does not."""
     return {name: getattr(distinction, name, None) for name in ("direction", "level", "p")}
 
@@ -989,14 +972,14 @@ class Views:
     sorts: Sorts
     settings: DiversitySettings
     q: QAnalysis
-    refused: tuple[Row, ...]
+    refused: tuple[d.Row, ...]
     changes: FlagChanges
 
     @classmethod
     def of(cls, sorts: Sorts, settings: DiversitySettings) -> Views:
         """Flags by hand are checked against the automatic ones before any is changed."""
         x, grid, n_factors = sorts.sort.to_numpy(), sorts.grid, settings.n_factors
-        refused: list[Row] = []
+        refused: list[d.Row] = []
         try:
             q = q_analysis(x, grid, extraction=settings.extraction, n_factors=n_factors, seed=SEED)
         except ValueError:
@@ -1038,7 +1021,7 @@ class Views:
     def asked(self) -> bool:
         return self.settings.n_factors is not None and self.settings.n_factors == self.q.loadings.shape[1]
 
-    def counted(self) -> Row:
+    def counted(self) -> d.Row:
         q, used = self.q, self.q.loadings.shape[1]
         shared = "views" if len(q.factors) > 1 else "one_view"
         outcome = {"chance": "no_views", "factors": "asked" if self.asked else shared}.get(q.reason, q.reason)
@@ -1050,7 +1033,7 @@ class Views:
             "beyond": explained, "p": float(tail[: max(1, used)].max()) if len(tail) and not self.asked else None,
         }  # fmt: skip
 
-    def facts(self, clusters: np.ndarray[Any, np.dtype[np.int64]]) -> Row:
+    def facts(self, clusters: np.ndarray[Any, np.dtype[np.int64]]) -> d.Row:
         q, other, changes, mine, theirs = self.q, self.other, self.changes, self.q.groups(), self.other.groups()
         both = (mine >= 0) & (theirs >= 0)
         counted = {name: getattr(q.number, name, None) for name in ("draws", "kaiser", "two_loaders")}
@@ -1126,7 +1109,7 @@ class Views:
     def _ordered(self, z: np.ndarray[Any, Any]) -> list[int]:
         return sorted(range(len(z)), key=lambda s: (-z[s], self._items[s]))
 
-    def _view(self, factor: Any) -> Row:
+    def _view(self, factor: Any) -> d.Row:
         ordered = [self._items[s] for s in self._ordered(factor.z)]
         return {
             "view": str(factor.number + 1), "n_held": len(factor.flagged) - len(factor.negative),
@@ -1135,7 +1118,7 @@ class Views:
             "n_apart": len(factor.distinguishing), "top": ordered[:EXTREMES], "bottom": ordered[::-1][:EXTREMES],
         }  # fmt: skip
 
-    def _poles(self) -> Iterator[Row]:
+    def _poles(self) -> Iterator[d.Row]:
         """Who defines each pole, and what it puts where, seen from its side."""
         both = [(f, {1: len(f.flagged) - len(f.negative), -1: len(f.negative)}) for f in self.q.factors]
         sides = [(factor, sign, n) for factor, counts in both for sign, n in counts.items() if n]
@@ -1153,7 +1136,7 @@ class Views:
                 "top_place": sign * int(factor.array[top]), "bottom_place": sign * int(factor.array[bottom]),
             }  # fmt: skip
 
-    def _matches(self) -> Iterator[Row]:
+    def _matches(self) -> Iterator[d.Row]:
         """For each view the one of the other extraction whose z-scores correlate with it most, sign aside."""
         theirs = np.array([other.z for other in self.other.factors])
         for factor in self.q.factors if len(theirs) else ():
@@ -1167,7 +1150,7 @@ def _pairs(changes: Mapping[str, Sequence[int]], people: pd.Index[Any]) -> list[
     return [(rows[who], factor - 1) for who, factors in changes.items() for factor in factors]
 
 
-def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> Iterator[Row]:
+def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> Iterator[d.Row]:
     """Flags by hand that do not fit: why, who, which view."""
     k, places = q.loadings.shape[1], {str(people[row]): place for place, row in enumerate(q.rows)}
     if not k and changes != FlagChanges():
@@ -1175,7 +1158,7 @@ def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> Iter
         return
     for name, flagged in (("add", False), ("remove", True)):
         for who, factors in getattr(changes, name).items():
-            about: Row = {"who": f"{name}.{who}", "view": None, "n": len(places)}
+            about: d.Row = {"who": f"{name}.{who}", "view": None, "n": len(places)}
             if who not in places:
                 yield {"why": "no_sort", **about}
                 continue
@@ -1200,7 +1183,7 @@ def _agents(sorts: Sorts, clusters: Clusters, views: Views, placed: pd.DataFrame
     return pd.DataFrame(columns, index=sorts.reason.index).rename_axis("participant").reset_index()
 
 
-def alike(analysis: Analysis, main: Analysis) -> Analysis:
+def alike(analysis: d.Analysis, main: d.Analysis) -> d.Analysis:
     """Tables whose types bear the names of the main arm's that they share most members with.
 
     Each is matched at most once (Kuhn 1955); a type without a match keeps a name of its own.
@@ -1269,7 +1252,7 @@ OF_SORTS = (coherence, order_smoothness, persona_flattening)
 """Checks that a grid leaves open."""
 
 
-def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Structure; coherence, order and profiles of the sorts, whose grid settles style and entropy; the ratings beside
     them as anywhere."""
     rows = checkable(rows)
@@ -1307,10 +1290,10 @@ PCA = ("arms", "components", "component_loadings")
 """What is in typology.json, qmethod.json and pca.json beside the facts."""
 
 
-def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
+def files(results: d.WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """The rows, the typology with everything it rests on, the components, and the Q analysis."""
 
-    def tables(names: Iterable[str], **more: Any) -> Row:
+    def tables(names: Iterable[str], **more: Any) -> d.Row:
         return {name: results[name] for name in (*PRESENTATION.facts, *names)} | more
 
     agents = {row["participant"]: row for row in results.rows("agents")}
@@ -1328,7 +1311,7 @@ def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     }
 
 
-def _members(loadings: Iterable[Mapping[str, Any]], agents: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
+def _members(loadings: Iterable[Mapping[str, Any]], agents: Mapping[str, Mapping[str, Any]]) -> Iterator[d.Row]:
     """A row a sort: loadings in the order of the views, the views that it defines, and what the agent is beside."""
     for who, group in groupby(loadings, key=itemgetter("participant")):
         rows, agent = list(group), agents[who]
@@ -1339,7 +1322,7 @@ def _members(loadings: Iterable[Mapping[str, Any]], agents: Mapping[str, Mapping
         }  # fmt: skip
 
 
-def _for_other_software(results: WholeResults, frame: pd.DataFrame) -> dict[str, str]:
+def _for_other_software(results: d.WholeResults, frame: pd.DataFrame) -> dict[str, str]:
     """The sorts as KADE, R's qmethod and PQMethod read them; nothing where there are none."""
     grid = {int(row["place"]): int(row["n"]) for row in results.rows("grid")}
     main = frame[frame["arm"].isin(cast("list[str]", results["arms"]))] if "arm" in frame else frame

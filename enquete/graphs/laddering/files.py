@@ -32,8 +32,8 @@ from enquete.graphs.laddering.settings import Concept, InterviewMethod
 from enquete.graphs.laddering.translation import Fate
 from enquete.instruments.load import load_layer
 from enquete.ledger.folders import read_record, run_folder
+from enquete.reports import declarations as d
 from enquete.reports.context import Files
-from enquete.reports.declarations import Row, WholeResults
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files
 from enquete.respondents.roles import normal
@@ -43,7 +43,7 @@ from enquete.state.methodology import Operation, Port
 from enquete.state.request import RUN_ID
 from enquete.state.untrusted_input import as_cell, authorship, read_regular
 
-Rows = Iterable[Row]
+Rows = Iterable[d.Row]
 POOLED = ("concepts", "implications", "types", "relations")
 MAP = ("cut_off", "cut_off_wanted", "map_share", "map_repeated")
 OF_TURN = ("participant", "turn", "question", "answer", "status")
@@ -53,7 +53,7 @@ INTERVIEW = (
 )  # fmt: skip
 
 
-def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
+def files(results: d.WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid),
     saturation."""
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
@@ -74,7 +74,7 @@ def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     }
 
 
-def network_files(tables: Mapping[str, Rows], about: Row) -> dict[str, Any]:
+def network_files(tables: Mapping[str, Rows], about: d.Row) -> dict[str, Any]:
     """Of concepts, implications, types and relations; about: the map's facts."""
     concepts, cells, types = tables["concepts"], tables["implications"], tables["types"]
     links = [cell for cell in cells if cell["shown"]]
@@ -110,7 +110,7 @@ def turn_log(turns: Rows, read: Rows, names: Mapping[str, str]) -> Iterable[dict
         yield {"name": names.get(who, ""), **rest, "by": by, "signals": turn_signals, **source}
 
 
-def _rest(row: Row) -> dict[str, Any]:
+def _rest(row: d.Row) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in ("participant", "turn")}
 
 
@@ -155,7 +155,7 @@ def pooled_graphml(concepts: Rows, cells: Rows) -> str:
     return _graphml(graph)
 
 
-def _facts(facts: Row) -> dict[str, Any]:
+def _facts(facts: d.Row) -> dict[str, Any]:
     """Without what is missing, and without the control characters that XML does not allow."""
     return {
         name: "".join(char for char in fact if char in "\t\n" or (char >= " " and char not in "\ufffe\uffff"))
@@ -320,7 +320,7 @@ def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dic
 def _interview(stored: Mapping[str, Any]) -> LadderingInterview:
     """A graph as knowledge_graphs.jsonl has it; a concept without turns."""
 
-    def whole(row: Row) -> dict[str, Any]:
+    def whole(row: d.Row) -> dict[str, Any]:
         quotes = zip(row["utterances"], row["quotes"], strict=True)
         return {**row, "sources": [ConceptSource(utterance=utterance, quote=quote) for utterance, quote in quotes]}
 

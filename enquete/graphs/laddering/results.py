@@ -37,8 +37,8 @@ from enquete.graphs.laddering.signals import RATINGS, AnswerRating
 from enquete.graphs.laddering.tables import GLOSSARY, PRESENTATION
 from enquete.locale import N_
 from enquete.nodes.conversations import utterance_id
+from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis, Chart, Presentation, Row, integer, shaped
 from enquete.reports.declarations import compared as groups_compared
 from enquete.reports.evaluation import Evaluation, Transcript, dialogue, lines_of, of_turn
 from enquete.reports.findings import FEWEST
@@ -105,7 +105,7 @@ def measured(
 
 def compared(
     interviews: Mapping[str, Sequence[LadderingInterview]], settings: LadderingSettings
-) -> dict[str, list[Row]]:
+) -> dict[str, list[d.Row]]:
     """strategy → its interviews, side by side: of agents whose interviews are over in all. {} where there is one
     strategy alone."""
     if len(interviews) < 2:
@@ -135,7 +135,7 @@ def _means(rows: Collection[Mapping[str, float]]) -> dict[str, float | None]:
     return {name: fmean(row[name] for row in rows) if rows else None for name in MEASURES}
 
 
-def _differences(strategy: str, adaptive: Sequence[Row], other: Sequence[Row]) -> Iterator[Row]:
+def _differences(strategy: str, adaptive: Sequence[d.Row], other: Sequence[d.Row]) -> Iterator[d.Row]:
     """adaptive − other of every measure, agent by agent, with t intervals; p (Student's, paired) of richness alone."""
     from scipy import stats  # noqa: PLC0415 - a fifth of a second of import
 
@@ -157,7 +157,7 @@ def _differences(strategy: str, adaptive: Sequence[Row], other: Sequence[Row]) -
 
 def analyse(
     frame: pd.DataFrame, instrument: LadderingInstrument, settings: LadderingSettings, context: AnalysisContext
-) -> Analysis:
+) -> d.Analysis:
     """Tables over the main arm's interviews."""
     units = [str(unit) for unit in frame["participant"].unique()]
     interviews = _begun(units, context.pinned)
@@ -221,7 +221,7 @@ def analyse(
         **{f"mean_{name}": mean for name, mean in _means(measures.values()).items()},
         **({} if settings.topic.elements else {"mean_coverage": None}), **whole,
     }  # fmt: skip
-    return shaped(PRESENTATION, tables, facts)
+    return d.shaped(PRESENTATION, tables, facts)
 
 
 def _most_named(concepts: Sequence[PooledConcept]) -> str | None:
@@ -241,7 +241,7 @@ def _begun(units: Sequence[str], pinned: Mapping[str, JsonValue]) -> list[Ladder
 def _type(
     kind: str, method: InterviewMethod, concepts: Sequence[PooledConcept], alpha: Mapping[str, float | None],
     language: str
-) -> Row:  # fmt: skip
+) -> d.Row:  # fmt: skip
     codes = [concept for concept in concepts if concept.type == kind]  # the most widespread first
     rung = method.ladder.index(kind) + 1 if method.climbs and kind in method.ladder else None
     return {
@@ -253,7 +253,7 @@ def _type(
 
 def _coverage(
     concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage], settings: LadderingSettings, language: str
-) -> list[Row]:
+) -> list[d.Row]:
     """Per element, over codes (comparing.covered): agents who spoke of it, its codes, and the mean depth_score of those
     who did; None where nobody did."""
     rows, code = [], network.homes(concepts)
@@ -270,7 +270,7 @@ def _coverage(
     return rows
 
 
-def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: str) -> Iterator[Row]:
+def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: str) -> Iterator[d.Row]:
     """Per strategy: how often it was used, and how often the answer brought something new."""
     chosen = [(turn.choice.strategy, turn.changes.any_new) for turn in turns if turn.choice]
     used, yielded = Counter(name for name, _ in chosen), Counter(name for name, new in chosen if new)
@@ -280,7 +280,7 @@ def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: 
         yield {"strategy": name, "label": label, "used": used[name], "yielded": yielded[name], "rate": rate}
 
 
-def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[Row]:
+def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[d.Row]:
     """Per role: pieces of work by the model, by its fallback and by the rule that stands in for both."""
     for role in ROLES:
         fallback = role.models(settings)[1]
@@ -291,7 +291,7 @@ def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[
         yield {"work": role.purpose, "model": by["model"], "fallback": by["fallback"], "rule": by["rule"]}
 
 
-def _reading(turns: Sequence[TurnRecord]) -> Row:
+def _reading(turns: Sequence[TurnRecord]) -> d.Row:
     """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found:
     concepts that were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read,
     read by a rule."""
@@ -329,7 +329,7 @@ def _interview(
     measures: Mapping[str, float],
     method: InterviewMethod,
     balance: float | None,
-) -> Row:
+) -> d.Row:
     graph, focuses = interview.graph, [turn.choice.focus for turn in interview.turns if turn.choice]
     return {
         "participant": interview.unit, "turns": len(interview.turns), "stop": interview.stop,
@@ -343,7 +343,7 @@ def _interview(
     }  # fmt: skip
 
 
-def _turn(interview: LadderingInterview, record: TurnRecord, settings: LadderingSettings) -> Row:
+def _turn(interview: LadderingInterview, record: TurnRecord, settings: LadderingSettings) -> d.Row:
     focus = interview.graph.nodes.get(record.choice.focus) if record.choice else None
     fallbacks = {role.purpose: role.models(settings)[1] for role in ROLES}
     return {
@@ -360,10 +360,10 @@ def _turn(interview: LadderingInterview, record: TurnRecord, settings: Laddering
     }  # fmt: skip
 
 
-def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
+def _signals(unit: str, record: TurnRecord) -> Iterator[d.Row]:
     """What a turn was judged, its signals, and the pair that was chosen for the next question with what made up its
     score, beside the runners-up."""
-    at: Row = {"participant": unit, "turn": record.turn, "focus": None}
+    at: d.Row = {"participant": unit, "turn": record.turn, "focus": None}
     for name in RATINGS:
         if isinstance(rating := getattr(record.readings, name), AnswerRating):
             yield {**at, "kind": "judged", "name": name, "number": rating.rating, "word": rating.rationale}
@@ -381,10 +381,10 @@ def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
 
 # --- One agent's interview as it is read: questions and answers, the codes of each answer, and the agent's own graph
 
-OWN = Presentation(
+OWN = d.Presentation(
     tables=tuple(PRESENTATION.tables.values()),
-    facts=(*PRESENTATION.facts.values(), integer("n_nodes"), integer("n_edges")),
-    charts=(Chart(
+    facts=(*PRESENTATION.facts.values(), d.integer("n_nodes"), d.integer("n_edges")),
+    charts=(d.Chart(
         name="own_graph", title=N_("What {participant} named, and how it hangs together"), needs=("nodes", "edges"),
         draw="enquete.graphs.laddering.charts:own_graph", alt=N_("{n_nodes} concepts and {n_edges} links of one "
                                                                  "interview."),
@@ -404,7 +404,7 @@ def transcripts(folder: Path, participant: str, language: Language) -> Iterator[
     tables = {name: [{"participant": participant, **row} for row in graph[name]] for name in ("nodes", "edges")}
     codes = codes_of(tables["nodes"], pooled["concepts"])
     name = str(turns[0]["name"])
-    analysis = shaped(OWN, {**pooled, **tables}, {"n_nodes": len(tables["nodes"]), "n_edges": len(tables["edges"])})
+    analysis = d.shaped(OWN, {**pooled, **tables}, {"n_nodes": len(tables["nodes"]), "n_edges": len(tables["edges"])})
     results = Results("laddering", OWN, analysis, Names(agents={participant: name}), language)
     picture = next(iter(drawn(results, footer=name)), None)
     read = [codes.get(f"{participant}#{turn['turn']}", ()) for turn in turns]
@@ -465,7 +465,7 @@ CHECKS = {
 }  # fmt: skip
 
 
-def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     n, barren = (analysis.count(key) for key in ("n", "n_barren"))
     yield "", judged(BARREN, barren / n if n else None, {"interviews": n}, rule=CHECKS[BARREN].rule)
     yield "", _by_rule(analysis, synthetic=bool(rows["respondent"].eq("synthetic").all()))
@@ -473,7 +473,7 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     yield from any_other(analysis, rows, humans)
 
 
-def _by_rule(analysis: Analysis, *, synthetic: bool) -> Diagnostic:
+def _by_rule(analysis: d.Analysis, *, synthetic: bool) -> Diagnostic:
     """A synthetic run has no model; any other is meant to have one."""
     by = [[int(n or 0) for n in analysis.column("work", by)] for by in ("model", "fallback", "rule")]
     done = [sum(works) for works in zip(*by, strict=True)]
@@ -481,7 +481,7 @@ def _by_rule(analysis: Analysis, *, synthetic: bool) -> Diagnostic:
     return judged(BY_RULE, share, n, why_not="no_model" if synthetic else "", rule=CHECKS[BY_RULE].rule)
 
 
-def _read_checks(analysis: Analysis) -> Iterator[Diagnostic]:
+def _read_checks(analysis: d.Analysis) -> Iterator[Diagnostic]:
     """Of answers that were read: without concepts, inventions among them; of all: unread."""
     if analysis.figure("n_answers") is None:
         return

@@ -37,38 +37,8 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.scales import Scale
 from enquete.locale import N_
 from enquete.reports import context as reading
+from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, chosen, responded
-from enquete.reports.declarations import (
-    Analysis,
-    Chart,
-    Finding,
-    Presentation,
-    Row,
-    Spread,
-    Table,
-    TextBlock,
-    View,
-    WholeResults,
-    adjusted_p,
-    code,
-    compared,
-    detectable,
-    flag,
-    group_finding,
-    group_tables,
-    integer,
-    interval,
-    names,
-    number,
-    of,
-    on_scale,
-    p_value,
-    reference,
-    several,
-    shaped,
-    share,
-    text,
-)
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import (
@@ -105,144 +75,152 @@ NO_RCI = {
     "no_retest": N_("nobody was asked twice"),
 }  # fmt: skip
 
-ITEM = reference("item", N_("Statement"), to="items")
-FAMILY = reference("family", N_("Family"), to="families")
-PHASE = text("phase", N_("Wave"))
-N, TOTAL, N_OF = integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N")
-PAIRS = of("n", "n_total", N_("pairs / agents"))
-SCALE = text("scale", N_("scale"))
-LOW = number("low", N_("lower bound"), means=N_("95% interval that holds for whichever row is singled out of all"))
-HIGH, ENDS = number("high", N_("upper bound"), means=LOW.means), interval("low", "high", "95%")
+ITEM = d.reference("item", N_("Statement"), to="items")
+FAMILY = d.reference("family", N_("Family"), to="families")
+PHASE = d.text("phase", N_("Wave"))
+N, TOTAL, N_OF = d.integer("n", "n"), d.integer("n_total", "N"), d.of("n", "n_total", "n / N")
+PAIRS = d.of("n", "n_total", N_("pairs / agents"))
+SCALE = d.text("scale", N_("scale"))
+LOW = d.number("low", N_("lower bound"), means=N_("95% interval that holds for whichever row is singled out of all"))
+HIGH, ENDS = d.number("high", N_("upper bound"), means=LOW.means), d.interval("low", "high", "95%")
 TESTED = (
-    p_value("p", means=N_("max-T over sign flips of agents, corrected over all statements")), adjusted_p(),
-    text("test", N_("test")),
-    *detectable(N_("mean change that would be found four times in five")),
+    d.p_value("p", means=N_("max-T over sign flips of agents, corrected over all statements")), d.adjusted_p(),
+    d.text("test", N_("test")),
+    *d.detectable(N_("mean change that would be found four times in five")),
 )  # fmt: skip
 
-ITEMS = Table(
+ITEMS = d.Table(
     name="items", title=N_("Statements"), key=("item",), label="wording",
     columns=(
-        text("item", N_("id")), text("wording", N_("Statement")), FAMILY,
-        flag("reverse_keyed", N_("keyed against its family")), flag("control", N_("control")),
-        integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")),
+        d.text("item", N_("id")), d.text("wording", N_("Statement")), FAMILY,
+        d.flag("reverse_keyed", N_("keyed against its family")), d.flag("control", N_("control")),
+        d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
     ),
 )  # fmt: skip
-FAMILIES = Table(
+FAMILIES = d.Table(
     name="families", title=N_("Families of statements"), key=("family",), label="label",
-    columns=(text("family", N_("id")), text("label", N_("Family")), integer("n_items", N_("statements"))),
+    columns=(d.text("family", N_("id")), d.text("label", N_("Family")), d.integer("n_items", N_("statements"))),
 )  # fmt: skip
 
-WAVES_TABLE = Table(
+WAVES_TABLE = d.Table(
     name="waves", title=N_("Waves"), key=("phase",),
     columns=(
-        PHASE, integer("n_answers", N_("answers")), integer("n_planned", N_("planned answers")), N, TOTAL,
-        of("n_answers", "n_planned", N_("answers / planned")), of("n", "n_total", N_("agents / all")),
-        integer("n_with_memory", N_("with memory")),
+        PHASE, d.integer("n_answers", N_("answers")), d.integer("n_planned", N_("planned answers")), N, TOTAL,
+        d.of("n_answers", "n_planned", N_("answers / planned")), d.of("n", "n_total", N_("agents / all")),
+        d.integer("n_with_memory", N_("with memory")),
     ),
-    views=(View(at="appendix", columns=names("phase n_answers_of_n_planned n_of_n_total n_with_memory")),),
+    views=(d.View(at="appendix", columns=d.names("phase n_answers_of_n_planned n_of_n_total n_with_memory")),),
 )  # fmt: skip
 
-CHANGES = Table(
+CHANGES = d.Table(
     name="changes", title=N_("Change from T0 to T1, by statement"), key=("item",),
     columns=(
-        ITEM, SCALE, share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")), N,
-        TOTAL, PAIRS, integer("n_changed", N_("changed")),
-        number("before", "T0", means=N_("mean of those who answered both times")),
-        number("after", "T1", means=N_("the same at T1")),
-        number("change", "T1 − T0", means=N_("mean change as worded, in scale points")), number("sd", "SD"), LOW, HIGH,
+        ITEM, SCALE, d.share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")),
+        N,
+        TOTAL, PAIRS, d.integer("n_changed", N_("changed")),
+        d.number("before", "T0", means=N_("mean of those who answered both times")),
+        d.number("after", "T1", means=N_("the same at T1")),
+        d.number("change", "T1 − T0", means=N_("mean change as worded, in scale points")), d.number("sd", "SD"), LOW,
+        HIGH,
         ENDS,
-        code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True,
+        d.code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True,
             means=N_("by max-T over the statements alone, p < .05")),
-        *TESTED, number("hodges_lehmann", N_("Hodges–Lehmann")), number("hl_low", N_("lower bound")),
-        number("hl_high", N_("upper bound")), interval("hl_low", "hl_high", "95%"),
-        number("rank_biserial", N_("rank-biserial r")), p_value("p_wilcoxon", N_("p (Wilcoxon)")),
-        p_value("p_holm", "p (Holm)"),
+        *TESTED, d.number("hodges_lehmann", N_("Hodges–Lehmann")), d.number("hl_low", N_("lower bound")),
+        d.number("hl_high", N_("upper bound")), d.interval("hl_low", "hl_high", "95%"),
+        d.number("rank_biserial", N_("rank-biserial r")), d.p_value("p_wilcoxon", N_("p (Wilcoxon)")),
+        d.p_value("p_holm", "p (Holm)"),
     ),
     views=(
-        View(at="section", heading="", where="outcome != 'untested'", order=("p",), top=20,
-             columns=names("item n before after change low_to_high p_adjusted")),
-        View(at="section", heading="", where="outcome == 'untested'", top=20,
-             columns=names("item n_of_n_total before after change")),
-        View(at="appendix", heading=N_("Wilcoxon's test beside it"), where="outcome != 'untested'",
-             columns=names("item n_changed hodges_lehmann hl_low_to_hl_high rank_biserial p_wilcoxon p_holm "
+        d.View(at="section", heading="", where="outcome != 'untested'", order=("p",), top=20,
+             columns=d.names("item n before after change low_to_high p_adjusted")),
+        d.View(at="section", heading="", where="outcome == 'untested'", top=20,
+             columns=d.names("item n_of_n_total before after change")),
+        d.View(at="appendix", heading=N_("Wilcoxon's test beside it"), where="outcome != 'untested'",
+             columns=d.names("item n_changed hodges_lehmann hl_low_to_hl_high rank_biserial p_wilcoxon p_holm "
                            "detectable")),
-        View(at="digest", order=("p",), top=20,
-            columns=names("item n before after change low high outcome p_adjusted")),
+        d.View(at="digest", order=("p",), top=20,
+            columns=d.names("item n before after change low high outcome p_adjusted")),
     ),
     note=N_("Wilcoxon's signed-rank test, zeros left out, corrected by Holm over the statements; Hodges–Lehmann with "
             "the interval of that test. p: max-T, which the report corrects further."),
 )  # fmt: skip
 
-PLACEBO_CHANGES = Table(
+PLACEBO_CHANGES = d.Table(
     name="placebo", title=N_("Change beyond a neutral memory"), key=("item",),
     columns=(
-        ITEM, SCALE, share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")), N,
-        TOTAL, PAIRS, integer("n_changed", N_("differ")),
-        number("main", N_("own memory"), means=N_("mean change, as worded")), number("placebo", N_("neutral memory")),
-        number("change", N_("difference")), number("sd", "SD"), LOW, HIGH, ENDS, *TESTED,
+        ITEM, SCALE, d.share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")),
+        N,
+        TOTAL, PAIRS, d.integer("n_changed", N_("differ")),
+        d.number("main", N_("own memory"), means=N_("mean change, as worded")),
+        d.number("placebo", N_("neutral memory")),
+        d.number("change", N_("difference")), d.number("sd", "SD"), LOW, HIGH, ENDS, *TESTED,
     ),
     views=(
-        View(at="section", order=("p",), top=20,
-             columns=names("item n_of_n_total main placebo change low_to_high p_adjusted")),
-        View(at="digest", order=("p",), top=20, columns=names("item n main placebo change low high p_adjusted")),
+        d.View(at="section", order=("p",), top=20,
+             columns=d.names("item n_of_n_total main placebo change low_to_high p_adjusted")),
+        d.View(at="digest", order=("p",), top=20, columns=d.names("item n main placebo change low high p_adjusted")),
     ),
 )  # fmt: skip
 
-ANSWERS = Table(
+ANSWERS = d.Table(
     name="answers", title=N_("Answers by statement and wave"), key=("item", "phase"),
     columns=(
-        ITEM, PHASE, SCALE, integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")), N, TOTAL,
-        N_OF, number("mean", N_("mean")), LOW, HIGH, ENDS, number("median", N_("median"), digits=1), number("sd", "SD"),
-        share("agreeing", N_("agree"), means=N_("answers above the middle of the scale")),
-        number("confidence", N_("confidence"), means=N_("mean, 0 to 1, as agents say")),
-        code("place", N_("place"), levels=PLACES,
+        ITEM, PHASE, SCALE, d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")), N, TOTAL,
+        N_OF, d.number("mean", N_("mean")), LOW, HIGH, ENDS, d.number("median", N_("median"), digits=1),
+        d.number("sd", "SD"),
+        d.share("agreeing", N_("agree"), means=N_("answers above the middle of the scale")),
+        d.number("confidence", N_("confidence"), means=N_("mean, 0 to 1, as agents say")),
+        d.code("place", N_("place"), levels=PLACES,
             means=N_("of the last wave, among statements on the commonest scale")),
     ),
     views=(
-        View(at="section", heading="", where="phase == @only_phase", top=20,
-             columns=names("item n_of_n_total mean low_to_high median agreeing")),
-        View(at="appendix", where="@only_phase != phase",
-             spread=Spread(column="phase", rows=("item",), cells=names("mean low_to_high sd agreeing"))),
-        View(at="digest", where="phase == @only_phase", top=20,
-            columns=names("item n mean low high agreeing")),
+        d.View(at="section", heading="", where="phase == @only_phase", top=20,
+             columns=d.names("item n_of_n_total mean low_to_high median agreeing")),
+        d.View(at="appendix", where="@only_phase != phase",
+             spread=d.Spread(column="phase", rows=("item",), cells=d.names("mean low_to_high sd agreeing"))),
+        d.View(at="digest", where="phase == @only_phase", top=20,
+            columns=d.names("item n mean low high agreeing")),
     ),
     note=N_("As answered, not rekeyed. Agree: answers above the middle of the scale."),
 )  # fmt: skip
 
-DISTRIBUTION = Table(
+DISTRIBUTION = d.Table(
     name="distribution", title=N_("Distribution of the answers"), key=("item", "phase", "value"),
-    columns=(ITEM, PHASE, integer("value", N_("answer")), integer("n", N_("agents")), share("share", N_("share"))),
+    columns=(ITEM, PHASE, d.integer("value", N_("answer")), d.integer("n", N_("agents")),
+        d.share("share", N_("share"))),
 )  # fmt: skip
 
-FAMILY_CHANGES = Table(
+FAMILY_CHANGES = d.Table(
     name="family_changes", title=N_("Change by family"), key=("family",),
     columns=(
         FAMILY, N, TOTAL, PAIRS,
-        number("mean", N_("mean change"), means=N_("of agents' means over the family, rekeyed")),
-        number("weighted", N_("weighted"), means=N_("agents without memory count {memoryless_weight}")),
-        number("hodges_lehmann", N_("Hodges–Lehmann")), LOW, HIGH, ENDS, p_value("p_wilcoxon", N_("p (Wilcoxon)")),
-        p_value("p_holm", "p (Holm)"),
+        d.number("mean", N_("mean change"), means=N_("of agents' means over the family, rekeyed")),
+        d.number("weighted", N_("weighted"), means=N_("agents without memory count {memoryless_weight}")),
+        d.number("hodges_lehmann", N_("Hodges–Lehmann")), LOW, HIGH, ENDS, d.p_value("p_wilcoxon", N_("p (Wilcoxon)")),
+        d.p_value("p_holm", "p (Holm)"),
     ),
-    views=(View(at="appendix", columns=names("family mean weighted hodges_lehmann low_to_high p_wilcoxon p_holm")),),
+    views=(d.View(at="appendix", columns=d.names("family mean weighted hodges_lehmann low_to_high p_wilcoxon p_holm")),
+        ),
     note=N_("Rekeyed; an agent counts once. Weighted: agents without memory count {memoryless_weight}."),
 )  # fmt: skip
 
-RELIABLE = Table(
+RELIABLE = d.Table(
     name="reliable", title=N_("Reliable change (RCI)"), key=("scores", "family"),
     columns=(
-        code("scores", N_("Scores"), levels=SCORES), FAMILY, N, TOTAL, PAIRS, number("sd", "SD"), number("r", "r_tt"),
-        number("r_low", N_("r_tt, lower bound")), number("r_high", N_("r_tt, upper bound")),
-        interval("r_low", "r_high", "95%"), integer("r_n", N_("asked twice")), integer("n_up", N_("up")),
-        integer("n_down", N_("down")), number("limit", N_("limit")), share("share_beyond", N_("beyond")),
-        share("chance_low", N_("by noise, from")), share("chance_high", N_("by noise, to")),
-        integer("n_placebo", N_("agents with a placebo")), share("share_placebo", N_("placebo beyond")),
-        share("difference", N_("difference")), share("difference_low", N_("lower bound")),
-        share("difference_high", N_("upper bound")), code("why_not", N_("no RCI because"), levels=NO_RCI),
+        d.code("scores", N_("Scores"), levels=SCORES), FAMILY, N, TOTAL, PAIRS, d.number("sd", "SD"),
+        d.number("r", "r_tt"),
+        d.number("r_low", N_("r_tt, lower bound")), d.number("r_high", N_("r_tt, upper bound")),
+        d.interval("r_low", "r_high", "95%"), d.integer("r_n", N_("asked twice")), d.integer("n_up", N_("up")),
+        d.integer("n_down", N_("down")), d.number("limit", N_("limit")), d.share("share_beyond", N_("beyond")),
+        d.share("chance_low", N_("by noise, from")), d.share("chance_high", N_("by noise, to")),
+        d.integer("n_placebo", N_("agents with a placebo")), d.share("share_placebo", N_("placebo beyond")),
+        d.share("difference", N_("difference")), d.share("difference_low", N_("lower bound")),
+        d.share("difference_high", N_("upper bound")), d.code("why_not", N_("no RCI because"), levels=NO_RCI),
     ),
     views=(
-        View(
+        d.View(
             at="appendix",
-            columns=names("scores family n_of_n_total r r_low_to_r_high r_n n_up n_down share_beyond chance_low "
+            columns=d.names("scores family n_of_n_total r r_low_to_r_high r_n n_up n_down share_beyond chance_low "
                           "chance_high share_placebo difference_low difference_high why_not"),
         ),
     ),
@@ -252,72 +230,77 @@ RELIABLE = Table(
             "not say."),
 )  # fmt: skip
 
-GROUPS, GROUP_TESTS = group_tables(ITEM, N_("Agreement by group, last wave"))
-CHANGE_GROUPS, CHANGE_GROUP_TESTS = group_tables(ITEM, N_("Change by group"), about="change")
+GROUPS, GROUP_TESTS = d.group_tables(ITEM, N_("Agreement by group, last wave"))
+CHANGE_GROUPS, CHANGE_GROUP_TESTS = d.group_tables(ITEM, N_("Change by group"), about="change")
 
-AGENTS = Table(
+AGENTS = d.Table(
     name="agents", title=N_("Change by agent"), key=("participant",), one_agent=True,
     columns=(
-        reference("participant", N_("agent"), to="agent"), integer("n_items", N_("pairs")),
-        flag("memory", N_("with memory")),
-        number("drift_abs", N_("change a statement"), agents=True, means=N_("mean absolute change, scale points")),
-        number("drift_signed", N_("change a statement, directed"), agents=True,
+        d.reference("participant", N_("agent"), to="agent"), d.integer("n_items", N_("pairs")),
+        d.flag("memory", N_("with memory")),
+        d.number("drift_abs", N_("change a statement"), agents=True, means=N_("mean absolute change, scale points")),
+        d.number("drift_signed", N_("change a statement, directed"), agents=True,
             means=N_("mean change of rekeyed answers")),
-        number("experience_effect_abs", N_("experience effect a statement"), agents=True),
-        number("experience_effect_signed", N_("experience effect a statement, directed"), agents=True),
-        share("share_changed", N_("answers changed")),
-        number("rci", "RCI", means=N_("reliable change index of all statements")),
+        d.number("experience_effect_abs", N_("experience effect a statement"), agents=True),
+        d.number("experience_effect_signed", N_("experience effect a statement, directed"), agents=True),
+        d.share("share_changed", N_("answers changed")),
+        d.number("rci", "RCI", means=N_("reliable change index of all statements")),
     ),
     views=(
-        View(at="appendix", where="drift_abs > 0", order=("-drift_abs",), top=10,
-             columns=names("participant n_items drift_abs drift_signed share_changed rci")),
-        View(at="appendix", where="experience_effect_abs > 0", order=("-experience_effect_abs",), top=10,
-             columns=names("participant n_items experience_effect_abs experience_effect_signed share_changed")),
+        d.View(at="appendix", where="drift_abs > 0", order=("-drift_abs",), top=10,
+             columns=d.names("participant n_items drift_abs drift_signed share_changed rci")),
+        d.View(at="appendix", where="experience_effect_abs > 0", order=("-experience_effect_abs",), top=10,
+             columns=d.names("participant n_items experience_effect_abs experience_effect_signed share_changed")),
     ),
 )  # fmt: skip
 
-COMMENTS = Table(
+COMMENTS = d.Table(
     name="comments", title=N_("Open comments"), key=("phase", "participant"), one_agent=True,
     columns=(
-        PHASE, reference("participant", N_("agent"), to="agent"),
-        reference("stakeholder_type", N_("group"), to="group"), text("text", N_("comment")),
-        flag("quoted", N_("quoted in the report")),
+        PHASE, d.reference("participant", N_("agent"), to="agent"),
+        d.reference("stakeholder_type", N_("group"), to="group"), d.text("text", N_("comment")),
+        d.flag("quoted", N_("quoted in the report")),
     ),
-    views=(View(at="appendix", where="quoted", by=("phase",), quote="text", who=names("participant stakeholder_type"),
+    views=(d.View(at="appendix", where="quoted", by=("phase",), quote="text",
+        who=d.names("participant stakeholder_type"),
                 note=N_("“{comment}” Five a wave, evenly spread; all are in exports/longitudinal/comments.csv.")),),
 )  # fmt: skip
 
 FACTS = (
-    code("kind", N_("what the difference is"), levels=KINDS), flag("interpretable", N_("change can be interpreted")),
-    flag("tested", N_("change is tested")), several("reasons", N_("why not")),
-    flag("no_memory", N_("nobody had a memory at T1")), flag("has_placebo", N_("with a placebo arm")),
-    flag("own_baseline", N_("the placebo arm has a T0 of its own")), integer("n_placebo", N_("agents with a placebo")),
-    flag("too_few"), flag("all_alike", N_("nobody changed an answer")), flag("wants_retest"),
-    text("retest_phase", N_("wave of the retest")), share("by_chance", N_("beyond the limit by noise")),
-    number("limit", N_("limit of the RCI")), integer("n_items", N_("statements")), text("last_phase", N_("last wave")),
-    text("only_phase"), several("points", N_("points of the scale, in words")),
-    integer("widest", N_("width of the widest scale")), N, TOTAL, text("comment", N_("open question")),
-    integer("n_paired", N_("agents in both waves")), integer("n_only_t0", N_("only at T0")),
-    integer("n_only_t1", N_("only at T1")), integer("n_neither", N_("at neither")),
-    integer("pairs", N_("pairs of answers")), integer("pairs_total", N_("possible pairs")),
-    integer("n_matched", N_("agents of T0 found at T1")), integer("n_lost", N_("lost")), integer("n_new", N_("new")),
-    integer("n_changed", N_("with another persona")), integer("n_agents", N_("agents with a pair")),
-    integer("n_without_pairs", N_("without a pair")), integer("n_memoryless", N_("without memory")),
-    number("memoryless_weight", N_("weight of agents without memory"), digits=1),
-    number("mean_abs", N_("mean absolute change, weighted")), number("mean_abs_unweighted", N_("unweighted")),
-    number("mean_signed", N_("mean change rekeyed, weighted")), number("mean_signed_unweighted", N_("unweighted")),
-    share("share_changed", N_("answers changed, weighted")), share("share_changed_unweighted", N_("unweighted")),
+    d.code("kind", N_("what the difference is"), levels=KINDS),
+    d.flag("interpretable", N_("change can be interpreted")),
+    d.flag("tested", N_("change is tested")), d.several("reasons", N_("why not")),
+    d.flag("no_memory", N_("nobody had a memory at T1")), d.flag("has_placebo", N_("with a placebo arm")),
+    d.flag("own_baseline", N_("the placebo arm has a T0 of its own")),
+    d.integer("n_placebo", N_("agents with a placebo")),
+    d.flag("too_few"), d.flag("all_alike", N_("nobody changed an answer")), d.flag("wants_retest"),
+    d.text("retest_phase", N_("wave of the retest")), d.share("by_chance", N_("beyond the limit by noise")),
+    d.number("limit", N_("limit of the RCI")), d.integer("n_items", N_("statements")),
+    d.text("last_phase", N_("last wave")),
+    d.text("only_phase"), d.several("points", N_("points of the scale, in words")),
+    d.integer("widest", N_("width of the widest scale")), N, TOTAL, d.text("comment", N_("open question")),
+    d.integer("n_paired", N_("agents in both waves")), d.integer("n_only_t0", N_("only at T0")),
+    d.integer("n_only_t1", N_("only at T1")), d.integer("n_neither", N_("at neither")),
+    d.integer("pairs", N_("pairs of answers")), d.integer("pairs_total", N_("possible pairs")),
+    d.integer("n_matched", N_("agents of T0 found at T1")), d.integer("n_lost", N_("lost")),
+    d.integer("n_new", N_("new")),
+    d.integer("n_changed", N_("with another persona")), d.integer("n_agents", N_("agents with a pair")),
+    d.integer("n_without_pairs", N_("without a pair")), d.integer("n_memoryless", N_("without memory")),
+    d.number("memoryless_weight", N_("weight of agents without memory"), digits=1),
+    d.number("mean_abs", N_("mean absolute change, weighted")), d.number("mean_abs_unweighted", N_("unweighted")),
+    d.number("mean_signed", N_("mean change rekeyed, weighted")), d.number("mean_signed_unweighted", N_("unweighted")),
+    d.share("share_changed", N_("answers changed, weighted")), d.share("share_changed_unweighted", N_("unweighted")),
 )  # fmt: skip
 
 TEXTS = (
-    TextBlock(at="flag", where="kind == 'experience_effect'", says=N_(
+    d.TextBlock(at="flag", where="kind == 'experience_effect'", says=N_(
         "Longitudinal: nothing happened in the simulation between T0 (the same personas without memory) and T1. "
         "Differences are an experience effect, not drift.")),
-    TextBlock(at="flag", where="interpretable == False and no_memory == False",
+    d.TextBlock(at="flag", where="interpretable == False and no_memory == False",
          says=N_("Longitudinal: the change cannot be interpreted. {reasons}.")),
-    TextBlock(at="flag", where="no_memory == True", says=N_(
+    d.TextBlock(at="flag", where="no_memory == True", says=N_(
         "Longitudinal: the change cannot be interpreted. No agent that answered at T1 had a memory.")),
-    TextBlock(at="section", word="kind", says={
+    d.TextBlock(at="section", word="kind", says={
         "one_wave": N_("{n} of {n_total} agents rated {n_items} statements once; nothing can be said about change. In "
                        "brackets: 95% intervals that hold for all statements together."),
         "drift": N_("{n} of {n_total} agents rated {n_items} statements before (T0) and after (T1) the simulation. In "
@@ -327,26 +310,26 @@ TEXTS = (
             "the simulation between T0 and T1: at T0 the same personas answered without any memory. The differences "
             "show what memory changes in the answers; they are not tested unless a neutral memory stands beside them."),
     }),
-    TextBlock(at="section", where="interpretable == False and no_memory == False",
+    d.TextBlock(at="section", where="interpretable == False and no_memory == False",
          says=N_("**The change cannot be interpreted.** {reasons}.")),
-    TextBlock(at="section", where="no_memory == True", says=N_(
+    d.TextBlock(at="section", where="no_memory == True", says=N_(
         "**The change cannot be interpreted.** No agent that answered at T1 had a memory, so nothing of the simulation "
         "can show in the answers.")),
-    TextBlock(at="section", after="changes", where="has_placebo == True", says=N_(
+    d.TextBlock(at="section", after="changes", where="has_placebo == True", says=N_(
         "{n_placebo} agents were also asked at T1 with a neutral memory. Tested is what goes beyond it.")),
-    TextBlock(at="appendix", after="waves", where="n_paired >= 0", says=N_(
+    d.TextBlock(at="appendix", after="waves", where="n_paired >= 0", says=N_(
         "{n_paired} agents answered in both waves ({n_only_t0} only at T0, {n_only_t1} only at T1, {n_neither} at "
         "neither); {pairs} of {pairs_total} possible pairs of answers are complete.")),
-    TextBlock(at="appendix", after="family_changes", where="n_agents > 0", says=N_(
+    d.TextBlock(at="appendix", after="family_changes", where="n_agents > 0", says=N_(
         "An agent changed a statement by {mean_abs_unweighted} points on average (weighted {mean_abs}), directed "
         "{mean_signed_unweighted} ({mean_signed}); {share_changed_unweighted} of the answers changed "
         "({share_changed}). Without memory: {n_memoryless} of {n_agents}, who count {memoryless_weight} in brackets.")),
-    TextBlock(at="appendix", after="reliable", where="wants_retest == True", says=N_(
+    d.TextBlock(at="appendix", after="reliable", where="wants_retest == True", says=N_(
         "Without a retest arm it is not known how far answers vary of themselves: no reliable change index.")),
 )  # fmt: skip
 
 FINDINGS = (
-    Finding(
+    d.Finding(
         name="drift", table="changes", kind="difference", p="p", within="given", order=("-size",), top=4,
         word="outcome", size="size", estimate="change", low="low", high="high", test="test", items="item",
         chart="drift", scale="-widest, widest",
@@ -359,7 +342,7 @@ FINDINGS = (
         null=N_("No change of a statement was found between T0 and T1 ({tests} tested, smallest adjusted {p}; "
                 "n = {n}/{n_total}); {power}."),
     ),
-    Finding(
+    d.Finding(
         name="beyond", table="placebo", kind="difference", p="p", within="given", order=("-size",), top=4, size="size",
         estimate="change", low="low", high="high", test="test", items="item", chart="placebo", scale="-widest, widest",
         says=N_("The own memory moved agreement with “{item}” by {change} beyond a neutral one (95% interval {low} "
@@ -367,17 +350,17 @@ FINDINGS = (
         null=N_("No statement is answered otherwise with the own memory than with a neutral one ({tests} tested, "
                 "smallest adjusted {p}; n = {n}/{n_total}); {power}."),
     ),
-    Finding(
+    d.Finding(
         name="unmoved", where="all_alike == True", kind="null", n="n_paired", chart="answers",
         says=N_("Nobody changed an answer to any of {n_items} statements between T0 and T1 (n = "
                 "{n_paired}/{n_total})."),
     ),
-    Finding(
+    d.Finding(
         name="too_few", where="too_few == True and all_alike == False", kind="null", n="n_paired", chart="answers",
         says=N_("{n_paired} agents are too few to tell whether a statement changed: had all moved alike, chance "
                 "could not be ruled out."),
     ),
-    group_finding(
+    d.group_finding(
         ITEM,
         N_("“{item}” is judged differently by groups: mean {mean_highest} among {highest}, {mean_lowest} among "
            "{lowest}, on {scale_min}–{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
@@ -385,7 +368,7 @@ FINDINGS = (
                 "n = {n}/{n_total}); {power}."),
         size="(mean_highest - mean_lowest) / @widest", chart="groups",
     ),
-    group_finding(
+    d.group_finding(
         ITEM,
         N_("Groups changed differently on “{item}”: by {mean_highest} among {highest}, {mean_lowest} among {lowest} "
            "(share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
@@ -394,7 +377,7 @@ FINDINGS = (
         size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", after="drift",
     ),
     *(
-        Finding(
+        d.Finding(
             name=end, table="answers", where=f"place in ('{end}', '{end}_tied')", word="place",
             size="abs(mean - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)", estimate="mean", low="low",
             high="high", items="item", chart="answers", scale="scale_min, scale_max",
@@ -420,22 +403,23 @@ FINDINGS = (
 )  # fmt: skip
 
 CHARTS = (
-    Chart(name="drift", title=N_("Longitudinal: means before and after, and change with 95% interval"),
+    d.Chart(name="drift", title=N_("Longitudinal: means before and after, and change with 95% interval"),
         needs=("changes",),
-          draw="enquete.graphs.longitudinal.charts:drift", over=View(at="section", where="n > 0", order=("-change",)),
+          draw="enquete.graphs.longitudinal.charts:drift", over=d.View(at="section", where="n > 0", order=("-change",)),
           alt=N_("Change of {n_items} statements from T0 to T1; largest rise: “{item}”, {change}.")),
-    Chart(name="placebo", title=N_("Longitudinal: change beyond a neutral memory, with 95% interval"),
+    d.Chart(name="placebo", title=N_("Longitudinal: change beyond a neutral memory, with 95% interval"),
         needs=("placebo",),
-          draw="enquete.graphs.longitudinal.charts:placebo", over=View(at="section", where="n > 0", order=("-change",)),
+          draw="enquete.graphs.longitudinal.charts:placebo",
+          over=d.View(at="section", where="n > 0", order=("-change",)),
           alt=N_("Change of statements with the own memory less that with a neutral one; highest: {item}, {change}.")),
-    Chart(name="answers", title=N_("Longitudinal: all answers by statement and wave"),
+    d.Chart(name="answers", title=N_("Longitudinal: all answers by statement and wave"),
         needs=("answers", "distribution"),
           draw="enquete.graphs.longitudinal.charts:answers",
-          over=View(at="section", where="phase == @last_phase and n > 0", order=("-mean",)),
+          over=d.View(at="section", where="phase == @last_phase and n > 0", order=("-mean",)),
           alt=N_("Answers to {n_items} statements; highest mean: “{item}”, {mean}, {agreeing} agree.")),
     *(
-        Chart(name=name, title=title, needs=(name,), draw=f"enquete.graphs.longitudinal.charts:{name}", alt=alt,
-              over=View(at="section", order=("-mean",)))
+        d.Chart(name=name, title=title, needs=(name,), draw=f"enquete.graphs.longitudinal.charts:{name}", alt=alt,
+              over=d.View(at="section", order=("-mean",)))
         for name, title, alt in (
             ("groups", N_("Longitudinal: mean agreement by statement and group, last wave"),
              N_("Means of {n_items} statements by group; highest: “{item}” in {group}, {mean}.")),
@@ -456,7 +440,7 @@ GLOSSARY = {
     N_("family"): N_("statements on one subject, whose rekeyed answers are averaged"),
 }
 
-PRESENTATION = Presentation(
+PRESENTATION = d.Presentation(
     tables=(ITEMS, FAMILIES, WAVES_TABLE, CHANGES, PLACEBO_CHANGES, ANSWERS, DISTRIBUTION, GROUP_TESTS, GROUPS,
             CHANGE_GROUP_TESTS, CHANGE_GROUPS, FAMILY_CHANGES, RELIABLE, AGENTS, COMMENTS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
@@ -488,7 +472,7 @@ REASONS = {
 
 def analyse(
     frame: pd.DataFrame, instrument: LongitudinalInstrument, settings: object, context: AnalysisContext
-) -> Analysis:
+) -> d.Analysis:
     """Tables over one or two waves.
 
     Rows of the arm "retest" and of an arm whose role is "placebo" may stand in the frame: they are read for the
@@ -506,9 +490,9 @@ def analyse(
         "items": _items(instrument, context), "families": _families(instrument, context), "answers": answers,
         "waves": [_wave(wave, part) for wave, part in rows.items()], "comments": _comments(rows, instrument),
         "distribution": [row for wave in rows for row in _distribution(wave, values[wave], instrument)],
-        **compared(values[last], groups, "item", ends=ends),
+        **d.compared(values[last], groups, "item", ends=ends),
     }  # fmt: skip
-    facts: Row = {
+    facts: d.Row = {
         **_points(instrument, context), "kind": "one_wave", "n_items": len(instrument.items), "last_phase": last,
         "only_phase": last if len(rows) == 1 else None, "widest": max(high - low for low, high in ends.values()),
         "n": next(row["n"] for row in tables["waves"] if row["phase"] == last), "n_total": len(values[last]),
@@ -520,7 +504,7 @@ def analyse(
         more, known = design.results(chosen(frame, retest), chosen(frame, placebo), groups)
         tables |= more
         facts |= known
-    return shaped(PRESENTATION, tables, facts)
+    return d.shaped(PRESENTATION, tables, facts)
 
 
 def wide(rows: pd.DataFrame, instrument: LongitudinalInstrument, column: str) -> pd.DataFrame:
@@ -528,7 +512,7 @@ def wide(rows: pd.DataFrame, instrument: LongitudinalInstrument, column: str) ->
     return reading.wide(rows, _ids(instrument), column=column)
 
 
-def _points(instrument: LongitudinalInstrument, context: AnalysisContext) -> Row:
+def _points(instrument: LongitudinalInstrument, context: AnalysisContext) -> d.Row:
     """What the points of the scale are called, where all statements are on one."""
     first, *others = (instrument.scale_of(item) for item in _ids(instrument))
     if any(other != first for other in others):
@@ -543,7 +527,7 @@ def _ids(instrument: LongitudinalInstrument) -> list[str]:
 # --- what was asked and answered -------------------------------------------------------------------------------------
 
 
-def _items(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iterator[Row]:
+def _items(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iterator[d.Row]:
     for item in instrument.items:
         scale = instrument.scale_of(item.item_id)
         yield {
@@ -553,7 +537,7 @@ def _items(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iter
         }  # fmt: skip
 
 
-def _families(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iterator[Row]:
+def _families(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iterator[d.Row]:
     for family, items in members(instrument).items():
         label = instrument.families[family].label.in_(context.language)
         yield {"family": family, "label": label, "n_items": len(items)}
@@ -566,7 +550,7 @@ def members(instrument: LongitudinalInstrument) -> dict[str, list[str]]:
     }
 
 
-def _wave(wave: str, rows: pd.DataFrame) -> Row:
+def _wave(wave: str, rows: pd.DataFrame) -> d.Row:
     known = answering(rows)
     return {
         "phase": wave, "n_answers": known["n_responded"], "n_planned": known["n_total"], "n": known["agents_responded"],
@@ -576,7 +560,7 @@ def _wave(wave: str, rows: pd.DataFrame) -> Row:
 
 def _answers(
     wave: str, rows: pd.DataFrame, values: pd.DataFrame, instrument: LongitudinalInstrument, is_last: bool
-) -> list[Row]:
+) -> list[d.Row]:
     """As answered. Intervals hold for whichever statement is singled out; places are those of the last wave, among the
     statements on the commonest scale."""
     scales = {item: instrument.scale_of(item) for item in _ids(instrument)}
@@ -608,7 +592,7 @@ def _places(means: pd.Series[float]) -> dict[str, str]:
     return {str(item): name if len(items) == 1 else f"{name}_tied" for name, items in ends.items() for item in items}
 
 
-def _distribution(wave: str, values: pd.DataFrame, instrument: LongitudinalInstrument) -> Iterator[Row]:
+def _distribution(wave: str, values: pd.DataFrame, instrument: LongitudinalInstrument) -> Iterator[d.Row]:
     for item in _ids(instrument):
         scale, ratings = instrument.scale_of(item), values[item].dropna().to_numpy(dtype=float)
         for value, n in zip(scale.points, frequencies(ratings, scale.min, scale.max).tolist(), strict=True):
@@ -616,7 +600,7 @@ def _distribution(wave: str, values: pd.DataFrame, instrument: LongitudinalInstr
             yield {"item": item, "phase": wave, "value": value, "n": n, "share": share}
 
 
-def _comments(rows: Mapping[str, pd.DataFrame], instrument: LongitudinalInstrument) -> Iterator[Row]:
+def _comments(rows: Mapping[str, pd.DataFrame], instrument: LongitudinalInstrument) -> Iterator[d.Row]:
     """In the population's order; those that are quoted evenly spread over it."""
     for wave, part in rows.items() if instrument.comment else ():
         comments = responded(part[part["item_id"].eq(instrument.comment.item_id)])  # type: ignore[union-attr]
@@ -627,7 +611,7 @@ def _comments(rows: Mapping[str, pd.DataFrame], instrument: LongitudinalInstrume
             yield {**about, "text": comment, "quoted": place % step == 0}
 
 
-def _joined_populations(context: AnalysisContext) -> Row:
+def _joined_populations(context: AnalysisContext) -> d.Row:
     """How the agents of T1 were joined to those of T0."""
     known = {f"n_{key}": context.pairing.get(key) for key in ("matched", "lost", "new", "changed")}
     return {key: len(agents) if isinstance(agents, list) else agents for key, agents in known.items()}
@@ -670,7 +654,7 @@ class Design:
 
     def results(
         self, retest: pd.DataFrame, placebo: pd.DataFrame, groups: pd.Series[str]
-    ) -> tuple[dict[str, Any], Row]:
+    ) -> tuple[dict[str, Any], d.Row]:
         """Nothing inferential where it would claim what the design cannot show.
 
         Against a placebo that starts from the same T0, T0 cancels out: what is compared is T1 with the own and with a
@@ -690,7 +674,7 @@ class Design:
             self.change.memory, self.context.memoryless_weight,
         )  # fmt: skip
         both_ways = {item: (-width, width) for item, width in ranges.items()}
-        by_group = compared(self.change.delta, groups, "item", about="change", ends=both_ways)
+        by_group = d.compared(self.change.delta, groups, "item", about="change", ends=both_ways)
         changes = _tested(self.change.delta, ranges, tested=tested, on_page=beside is None)
         reliable, index = self._reliable(again, beside) if tested else ([], {})
         tables = {
@@ -719,7 +703,7 @@ class Design:
     def _scales(self) -> dict[str, Scale]:
         return {item: self.instrument.scale_of(item) for item in _ids(self.instrument)}
 
-    def _paired(self) -> Row:
+    def _paired(self) -> d.Row:
         """Agents by the waves that they answered, and pairs of answers."""
         first, second = (set(self.change.raw[wave].dropna(how="all").index) for wave in WAVES)
         delta = self.change.delta
@@ -729,7 +713,7 @@ class Design:
             "pairs_total": delta.size,
         }  # fmt: skip
 
-    def _around(self, item: str) -> Row:
+    def _around(self, item: str) -> d.Row:
         """Means of the pairs, and Wilcoxon's test of them with the Hodges–Lehmann estimate."""
         both = self.change.delta[item].notna()
         before, after = (self.change.raw[wave][item].reindex(both.index)[both] for wave in WAVES)
@@ -745,9 +729,9 @@ class Design:
     def _wilcoxon(self) -> Mapping[str, ItemTest]:
         return {pair.item: pair for pair in paired_by_item(self.change.raw["T0"], self.change.raw["T1"])}
 
-    def _by_family(self, weight: pd.Series[float], *, tested: bool) -> Iterator[Row]:
+    def _by_family(self, weight: pd.Series[float], *, tested: bool) -> Iterator[d.Row]:
         """An agent counts once however many items of the family it answered."""
-        families: list[Row] = []
+        families: list[d.Row] = []
         for family, items in members(self.instrument).items():
             scores = self.change.turned[items].mean(axis=1)
             scored = scores.dropna()
@@ -762,7 +746,7 @@ class Design:
         for row, adjusted in zip(families, holm([row["p_wilcoxon"] for row in families]), strict=True):
             yield {**row, "p_holm": adjusted}
 
-    def _agents(self, agents: pd.DataFrame, index: Mapping[str, pd.Series[float]], kind: str) -> Iterator[Row]:
+    def _agents(self, agents: pd.DataFrame, index: Mapping[str, pd.Series[float]], kind: str) -> Iterator[d.Row]:
         """By participant, in the population's order. The columns are named by what the change may be called."""
         names = ("drift", "experience_effect")
         for who, row in agents[agents["n_items"] > 0].iterrows():
@@ -776,7 +760,7 @@ class Design:
 
     # --- beyond a placebo --------------------------------------------------------------------------------------------
 
-    def _beyond(self, arm: Placebo, ranges: Mapping[str, int]) -> Iterator[Row]:
+    def _beyond(self, arm: Placebo, ranges: Mapping[str, int]) -> Iterator[d.Row]:
         """Over the agents that the placebo arm asked, with the answers that both arms have."""
         placebo = delta_matrix(arm.before, arm.after).reindex(arm.after.index)
         main = self.change.delta.reindex(arm.after.index)
@@ -791,7 +775,9 @@ class Design:
 
     # --- reliable change ---------------------------------------------------------------------------------------------
 
-    def _reliable(self, again: Retest | None, placebo: Placebo | None) -> tuple[list[Row], dict[str, pd.Series[float]]]:
+    def _reliable(
+        self, again: Retest | None, placebo: Placebo | None
+    ) -> tuple[list[d.Row], dict[str, pd.Series[float]]]:
         """Of all statements together, then by family, with the index by agent of those that have one.
 
         A score is an agent's mean rekeyed rating over the items that it answered on both occasions.
@@ -819,7 +805,7 @@ class Design:
     def _waves(self, items: Sequence[str]) -> tuple[pd.Series[float], pd.Series[float]]:
         return _scores(self.change.rekeyed["T0"], self.change.rekeyed["T1"], items)
 
-    def _beyond_limits(self, change: ReliableChange, items: Sequence[str], placebo: Placebo | None) -> Row:
+    def _beyond_limits(self, change: ReliableChange, items: Sequence[str], placebo: Placebo | None) -> d.Row:
         """The shares beyond the same limits in both arms, over the agents that the placebo arm asked."""
         names = ("n_placebo", "share_placebo", "difference", "difference_low", "difference_high")
         if placebo is None or change.rci is None:
@@ -830,7 +816,7 @@ class Design:
         return dict(zip(names, (apart.n, neutral[main.notna()].mean(), apart.mean, apart.low, apart.high), strict=True))
 
 
-def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[Row]:
+def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[d.Row]:
     """Mean change of each column with its interval, which holds for whichever is singled out, and max-T over all.
 
     ranges: widths of scales, of which those that are equal share a standard deviation, of the columns in which anybody
@@ -851,7 +837,7 @@ def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_
             "sd": row["sd"], "size": abs(row["mean"]) / ranges[item], "outcome": outcome,
             "low": row["low"] if tested else None, "high": row["high"] if tested else None,
             "p": p if shown and n >= FEWEST_PAIRS else None, "test": row["test"] if shown else None,
-            **on_scale(detectable_change(n, row["pooled"], tests=QUESTIONS * len(ranges))
+            **d.on_scale(detectable_change(n, row["pooled"], tests=QUESTIONS * len(ranges))
                 if shown and n >= FEWEST_PAIRS else None, (0, ranges[item])),
         }  # fmt: skip
 
@@ -921,9 +907,9 @@ def item_facts(item_id: str, instrument: LongitudinalInstrument) -> ItemFacts:
     return ItemFacts(family=family, reverse_keyed=reverse, scale_min=scale.min, scale_max=scale.max)
 
 
-def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
+def files(results: d.WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """The files of one phase: its rows, and what concerns it of the findings. T1 holds the change."""
-    aggregate: Row = {key: results[key] for key in ("arms", "partial", "kind", "items", "families")}
+    aggregate: d.Row = {key: results[key] for key in ("arms", "partial", "kind", "items", "families")}
     for table in ("waves", "answers", "distribution"):
         aggregate[table] = [row for row in results.rows(table) if row["phase"] == phase]
     if phase == "T1":
@@ -937,7 +923,7 @@ def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
 CONTROL = "negative_control"
 
 
-def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves
     and families hang together; each wave."""
     rows = checkable(rows)
@@ -960,7 +946,7 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     yield from any_other(analysis, rows, humans)
 
 
-def no_drift(analysis: Analysis) -> str:
+def no_drift(analysis: d.Analysis) -> str:
     """Why there is no drift to look at; "" where there is."""
     kind = analysis.facts.get("kind")
     if kind == "experience_effect":

@@ -14,7 +14,6 @@ from enquete.locale import N_
 from enquete.reports import declarations as d
 from enquete.reports.charts import LABEL, ChartData, intervals, step
 from enquete.reports.context import AnalysisContext, ItemFacts, responded, wide
-from enquete.reports.declarations import Ends, compared, group_finding, group_tables
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
 from enquete.reports.markdown import number
@@ -72,7 +71,7 @@ SAID = d.Table(
                   note=N_("Five of a question at most, evenly spread; all are in exports/poll/said.csv.")),),
 )  # fmt: skip
 FINDINGS = (
-    group_finding(
+    d.group_finding(
         ITEM, N_("Groups answer “{item}” differently: mean {mean_highest} among {highest}, {mean_lowest} among "
                  "{lowest} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No question is answered differently by the groups ({tests} tested, smallest adjusted {p}; "
@@ -104,7 +103,8 @@ CHARTS = (
                                                                       "{share}.")),
 )  # fmt: skip
 PRESENTATION = d.Presentation(
-    tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(group_tables(ITEM, N_("Mean answers by group"))), SAID),
+    tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(d.group_tables(ITEM, N_("Mean answers by group"))),
+        SAID),
     facts=(d.integer("n_questions", N_("questions")),), findings=FINDINGS, charts=CHARTS,
     texts=(d.TextBlock(at="section", says=N_("Every agent was asked {n_questions} questions once; 95% intervals over "
                                         "agents hold for all means and options together.")),),
@@ -164,18 +164,18 @@ def analyse(
             for item in rated for value, n in values[item].value_counts().sort_index().items()
         ],
         "said": [row for item, question in asked.items() if question.kind == "open" for row in _said(item, rows[item])],
-        **compared(values, context.groups_of(frame), "item", ends=ends),
+        **d.compared(values, context.groups_of(frame), "item", ends=ends),
     }  # fmt: skip
     return d.shaped(PRESENTATION, tables, {"n_questions": len(asked)})
 
 
-def _ends(question: QuestionEntry, instrument: QuestionsInstrument) -> Ends:
+def _ends(question: QuestionEntry, instrument: QuestionsInstrument) -> d.Ends:
     scale = instrument.scale_of(question) if question.kind == "likert" else None
     return (scale.min, scale.max) if scale else (question.minimum, question.maximum)
 
 
 def _means(
-    values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, Ends], error: float
+    values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, d.Ends], error: float
 ) -> Iterator[dict[str, Any]]:
     """Intervals hold for whichever question is singled out; questions on one scale share what is known of their
     spread."""

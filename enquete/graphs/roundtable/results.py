@@ -60,7 +60,6 @@ from enquete.locale import N_, decimals, in_language
 from enquete.nodes.conversations import ANSWERED, utterance_id
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
-from enquete.reports.declarations import Analysis, Row, WholeResults, compared, group_finding, group_tables, shaped
 from enquete.reports.evaluation import Evaluation, Line, Transcript, lines_of
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
@@ -348,7 +347,7 @@ COMPARED = d.Table(
         {"moved": N_("left with another position"), "before": N_("yes before")})),
     files=False,
 )  # fmt: skip
-GROUPS, GROUP_TESTS = group_tables(MEASURE, N_("By group of the agents"), share=True)
+GROUPS, GROUP_TESTS = d.group_tables(MEASURE, N_("By group of the agents"), share=True)
 
 FACTS = (
     d.text("question"), d.text("mode"), d.text("mode_title"), d.flag("assigned"), d.flag("judges_groupthink"),
@@ -377,7 +376,7 @@ FINDINGS = (
         null=N_("That discussing moves more than reading was not found: {discussed} against {read} (adjusted {p}; "
                 "n = {n}/{n_total}); {power}."),
     ),
-    group_finding(
+    d.group_finding(
         MEASURE, size="mean_highest - mean_lowest", chart="positions",
         says=N_("Groups of agents differ, {measure}: {mean_highest} of {highest}, {mean_lowest} of {lowest} "
                 "(adjusted {p}; n = {n}/{n_total})."),
@@ -733,7 +732,7 @@ VERBATIM = 2
 
 def analyse(
     frame: pd.DataFrame, instrument: RoundtableInstrument, settings: RoundtableSettings, context: AnalysisContext
-) -> Analysis:
+) -> d.Analysis:
     """Tables over the main arm's discussions."""
     run = Discussions.of(frame, settings, context)
     stored = context.pinned.get("arguments")
@@ -783,7 +782,7 @@ def analyse(
         **run.seats(), **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
         "layers": {unit: layer.model_dump(mode="json") for unit, layer in layers.items()}, "models": _models(run.talks),
     }  # fmt: skip
-    return shaped(PRESENTATION, tables, facts)
+    return d.shaped(PRESENTATION, tables, facts)
 
 
 # --- discussions rebuilt ----------------------------------------------------------------------------------------------
@@ -829,7 +828,7 @@ class Discussions:
     def talks(self) -> list[Discussion]:
         return [*self.groups, *self.controls]
 
-    def seats(self) -> Row:
+    def seats(self) -> d.Row:
         """Groups begun, over, and planned; participants in them, of these people; agents among the readers, and without
         a seat."""
         seated = {who for talk in self.groups for who in talk.participants}
@@ -841,7 +840,7 @@ class Discussions:
             "n_total": len(seated) + unseated + len(self.controls), "unknown": list(self.seating.get("unknown") or []),
         }  # fmt: skip
 
-    def seated(self, talk: Discussion) -> Iterator[Row]:
+    def seated(self, talk: Discussion) -> Iterator[d.Row]:
         seats = {turn.participant: turn for turn in talk.spoken}
         for who in talk.participants:
             turn = seats.get(who)
@@ -850,14 +849,14 @@ class Discussions:
                 "number": turn.number if turn else None, "role": turn.role if turn else None,
             }  # fmt: skip
 
-    def moved(self, talk: Discussion, move: Move) -> Row:
+    def moved(self, talk: Discussion, move: Move) -> d.Row:
         return {
             "group": talk.unit, "reads": bool(talk.reads), "stakeholder_type": self.types.get(move.participant),
             **shallow(move), "toward": list(move.toward), "surer": move.surer,
             "moved_by": talk.afterwards[move.participant].sections.get("moved_by") or None,
         }  # fmt: skip
 
-    def transcript(self, talk: Discussion) -> Iterator[Row]:
+    def transcript(self, talk: Discussion) -> Iterator[d.Row]:
         for turn in talk.spoken:
             response = turn.response.model_dump(mode="json")
             yield {
@@ -873,7 +872,7 @@ class Discussions:
 # --- of each group ----------------------------------------------------------------------------------------------------
 
 
-def _discussion(talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], mode: Mode) -> Row:
+def _discussion(talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], mode: Mode) -> d.Row:
     """Agreement of assigned stances is none of the group's."""
     rounds, decision = talk.rounds(), layers.decision
     agreed = [] if mode.assigns_stances else _levels(rounds)
@@ -897,7 +896,7 @@ def _levels(rounds: Iterable[Round]) -> list[float]:
     return [level for level in map(agreement, rounds) if level is not None]
 
 
-def _rounds(talk: Discussion) -> Iterator[Row]:
+def _rounds(talk: Discussion) -> Iterator[d.Row]:
     """By rule, and where a model read the round too, by the model."""
     analysed: dict[int, Mapping[str, Any]] = {
         turn.round: turn.weighed.analysed for turn in talk.spoken if turn.weighed and turn.weighed.analysed
@@ -915,7 +914,7 @@ def _rounds(talk: Discussion) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def _groupings(talk: Discussion) -> Iterator[Row]:
+def _groupings(talk: Discussion) -> Iterator[d.Row]:
     """Where positions were grouped by meaning: each participant's group by the model, with the words it quotes for
     that, and by the rule."""
     last = max((turn.round for turn in talk.turns if turn.weighed), default=0)
@@ -933,7 +932,7 @@ def _groupings(talk: Discussion) -> Iterator[Row]:
             }  # fmt: skip
 
 
-def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[Row]:
+def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[d.Row]:
     """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it
     ended. Rounds in which stances were assigned show no agreement of the group's."""
     courses = [course for talk in groups if (course := [] if assigned else _levels(talk.rounds()))]
@@ -946,7 +945,7 @@ def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[Row]:
     return [point for point in (before, *rounds, after) if point["n"]] if rounds or (before["n"] and after["n"]) else []
 
 
-def _mean(stage: str, levels: Sequence[float], talking: int) -> Row:
+def _mean(stage: str, levels: Sequence[float], talking: int) -> d.Row:
     return {"stage": stage, "agreement": fmean(levels) if levels else None, "talking": talking, "n": len(levels)}
 
 
@@ -974,7 +973,7 @@ def _positions(talk: Discussion, run: Discussions) -> Iterator[dict[str, Any]]:
 # --- of the models that speak -----------------------------------------------------------------------------------------
 
 
-def _speaking(run: Discussions) -> Iterator[Row]:
+def _speaking(run: Discussions) -> Iterator[d.Row]:
     """Each with its seats, what it said, and how sure it says it is; nothing where one model speaks for all."""
     turns = [(run.model_of(talk, turn), turn) for talk in run.groups for turn in talk.spoken] if run.several else []
     for model in sorted({model for model, _ in turns} - {""}):
@@ -985,7 +984,7 @@ def _speaking(run: Discussions) -> Iterator[Row]:
                "violations": sum(bool(turn.response.violations) for turn in spoken)}  # fmt: skip
 
 
-def _between_models(run: Discussions) -> list[Row]:
+def _between_models(run: Discussions) -> list[d.Row]:
     """In how many pairs both stood on the same side, in the first round and in the last one, over all groups."""
     if not run.several:
         return []
@@ -1016,7 +1015,7 @@ def _between_models(run: Discussions) -> list[Row]:
 # --- of all -----------------------------------------------------------------------------------------------------------
 
 
-def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[Row]:
+def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[d.Row]:
     for (mover, other), weight in persuasion([move]).items():
         yield {
             "group": talk.unit, "mover": mover, "mover_type": run.types.get(mover), "toward": other,
@@ -1024,7 +1023,7 @@ def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[Row]
         }  # fmt: skip
 
 
-def _movement(side: str, side_moves: Sequence[Move]) -> Row:
+def _movement(side: str, side_moves: Sequence[Move]) -> d.Row:
     n, moved = len(side_moves), sum(move.moved for move in side_moves)
     surer = [move.surer for move in side_moves if move.surer is not None]
     interval = share_interval(moved, n) if n else {}
@@ -1034,7 +1033,7 @@ def _movement(side: str, side_moves: Sequence[Move]) -> Row:
     }  # fmt: skip
 
 
-def _beyond(discussed: Row, read: Row) -> list[Row]:
+def _beyond(discussed: d.Row, read: d.Row) -> list[d.Row]:
     """Fisher's exact test of who moved by whether they discussed; nothing where nobody only read. All of a run share a
     model."""
     sizes = [discussed["n"], read["n"]]
@@ -1051,19 +1050,19 @@ def _beyond(discussed: Row, read: Row) -> list[Row]:
     }]  # fmt: skip
 
 
-def _by_group(moved: Sequence[Move], groups: pd.Series[str]) -> Row:
+def _by_group(moved: Sequence[Move], groups: pd.Series[str]) -> d.Row:
     """Of those who discussed: the shares that moved, and that said yes before."""
     shares = {
         move.participant: (float(move.moved), float(move.before == "yes") if move.before else None) for move in moved
     }
     values = pd.DataFrame.from_dict(shares, orient="index", columns=["moved", "before"], dtype=float)
-    return compared(values, groups, "measure", ends=dict.fromkeys(values, (0, 1))) if len(values) else {}
+    return d.compared(values, groups, "measure", ends=dict.fromkeys(values, (0, 1))) if len(values) else {}
 
 
-def _facts(run: Discussions, tables: Mapping[str, Sequence[Row]], curve: Sequence[Row]) -> Row:
+def _facts(run: Discussions, tables: Mapping[str, Sequence[d.Row]], curve: Sequence[d.Row]) -> d.Row:
     discussed = tables["discussions"]
     exits = Counter(row["exit"] for row in discussed)
-    reason: Row = next((row for row in tables["reason"] if row["side"] == "discussed"), {})
+    reason: d.Row = next((row for row in tables["reason"] if row["side"] == "discussed"), {})
     spread = next((row["discussed"] for row in tables["conformity"] if row["measure"] == "spread"), None)
     turns = [turn for talk in run.talks for turn in talk.public]
     answered = [turn for turn in turns if turn.response.position]
@@ -1121,7 +1120,7 @@ def _before_after(talks: Sequence[Discussion]) -> dict[str, Reason]:
     return {BEFORE: reason(after=False), AFTER: reason(after=True)}
 
 
-def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[Row]:
+def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[d.Row]:
     """Means over groups that have both, weighted by pairs."""
     both = [(reason[BEFORE], reason[AFTER]) for reason in groups]
     known = [(b.adjusted, a.adjusted, b.pairs) for b, a in both if b.adjusted is not None and a.adjusted is not None]
@@ -1135,7 +1134,7 @@ def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[Row]:
     }]  # fmt: skip
 
 
-def _conformity(run: Discussions, scale: tuple[float, float]) -> list[Row]:
+def _conformity(run: Discussions, scale: tuple[float, float]) -> list[d.Row]:
     groups = {who: talk.unit for talk in run.talks for who in talk.participants}
     discussed, read = (
         shallow(conformity(_ratings(talks, after=False), _ratings(talks, after=True), groups, scale))
@@ -1147,9 +1146,9 @@ def _conformity(run: Discussions, scale: tuple[float, float]) -> list[Row]:
     ]  # fmt: skip
 
 
-def _answered(arguments: Sequence[Row]) -> list[Row]:
+def _answered(arguments: Sequence[d.Row]) -> list[d.Row]:
     """Over all groups: in how many an argument was raised, and how many answered it."""
-    rows: dict[str, Row] = {}
+    rows: dict[str, d.Row] = {}
     for argument in arguments:
         row = rows.setdefault(
             argument["id"], {"id": argument["id"], "label": argument["label"], "groups": 0, "answered": 0}
@@ -1159,7 +1158,7 @@ def _answered(arguments: Sequence[Row]) -> list[Row]:
     return list(rows.values())
 
 
-def _checks(talks: Sequence[Discussion]) -> list[Row]:
+def _checks(talks: Sequence[Discussion]) -> list[d.Row]:
     """Checks of the mode that public turns did not keep to, also when asked once more."""
     turns = [turn for talk in talks for turn in talk.public if turn.response.position]
     broken = Counter(violation.check for turn in turns for violation in turn.response.violations)
@@ -1215,7 +1214,7 @@ TABLES = ("positions", "moves", "persuasion", "rounds", "arguments")
 """Written as CSV beside the transcript."""
 
 
-def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
+def files(results: d.WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, tables, the decision in four layers by group, and what all discussions gave."""
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
     turns = [
@@ -1298,7 +1297,7 @@ CHECKS = {
 }  # fmt: skip
 
 
-def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """A mode that was not played, groups that agree like one, a spread that talking took away, silence."""
 
     def share(count: str, of: str) -> float | None:

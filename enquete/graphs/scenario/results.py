@@ -23,41 +23,8 @@ from enquete.analysis.panel import describe, frequencies, opinions
 from enquete.analysis.quality import rated_alike
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.locale import N_
+from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, responded, wide
-from enquete.reports.declarations import (
-    DETECTABLE,
-    DETECTABLE_SHARE,
-    Analysis,
-    Chart,
-    Finding,
-    Presentation,
-    Row,
-    ScaleValue,
-    Spread,
-    Table,
-    TextBlock,
-    View,
-    WholeResults,
-    adjusted_p,
-    code,
-    compared,
-    detectable,
-    flag,
-    group_finding,
-    group_tables,
-    integer,
-    interval,
-    names,
-    number,
-    of,
-    on_scale,
-    p_value,
-    reference,
-    several,
-    shaped,
-    share,
-    text,
-)
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST, LEVEL
 from enquete.reports.health_checks import Humans, Made, answers, any_other, checkable, closed, missing, occasion, phases
@@ -81,41 +48,41 @@ SPREADS = {"consensus": N_("close together"), "spread": N_("spread"), "camps": N
 HIGHER = {"first": N_("the first is higher"), "second": N_("the second is higher"), "neither": N_("not told apart")}
 TIES = {"single": N_("one each"), "tied": N_("shared")}
 
-SCENARIO = reference("scenario", N_("Scenario"), to="scenarios")
-DIMENSION = reference("dimension", N_("Dimension"), to="dimensions")
-ITEM = text("item", N_("item"), means=N_("id of the item in all_responses.csv"))
-ITEMS = several("items", N_("items"), means=N_("ids of the items in all_responses.csv"))
-N, TOTAL, N_OF = integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N")
-LOW, HIGH = number("mean_low", N_("mean, lower bound")), number("mean_high", N_("mean, upper bound"))
-MEANS = (number("mean", N_("mean")), LOW, HIGH, interval("mean_low", "mean_high", "95%"))
+SCENARIO = d.reference("scenario", N_("Scenario"), to="scenarios")
+DIMENSION = d.reference("dimension", N_("Dimension"), to="dimensions")
+ITEM = d.text("item", N_("item"), means=N_("id of the item in all_responses.csv"))
+ITEMS = d.several("items", N_("items"), means=N_("ids of the items in all_responses.csv"))
+N, TOTAL, N_OF = d.integer("n", "n"), d.integer("n_total", "N"), d.of("n", "n_total", "n / N")
+LOW, HIGH = d.number("mean_low", N_("mean, lower bound")), d.number("mean_high", N_("mean, upper bound"))
+MEANS = (d.number("mean", N_("mean")), LOW, HIGH, d.interval("mean_low", "mean_high", "95%"))
 
-SCENARIOS = Table(
+SCENARIOS = d.Table(
     name="scenarios", title=N_("Wish and expectation"), key=("scenario",), label="label",
     columns=(
-        text("scenario", N_("id")), text("label", N_("Scenario")), ITEMS, N, TOTAL, N_OF,
-        number("mean", "{main_dimension}"), LOW, HIGH, interval("mean_low", "mean_high", "95%"),
-        number("expectation", "{plausibility}"), number("expectation_low", N_("expectation, lower bound")),
-        number("expectation_high", N_("expectation, upper bound")),
-        interval("expectation_low", "expectation_high", "95%"),
-        code("quadrant", N_("verdict"), VERDICTS, replicates=True,
+        d.text("scenario", N_("id")), d.text("label", N_("Scenario")), ITEMS, N, TOTAL, N_OF,
+        d.number("mean", "{main_dimension}"), LOW, HIGH, d.interval("mean_low", "mean_high", "95%"),
+        d.number("expectation", "{plausibility}"), d.number("expectation_low", N_("expectation, lower bound")),
+        d.number("expectation_high", N_("expectation, upper bound")),
+        d.interval("expectation_low", "expectation_high", "95%"),
+        d.code("quadrant", N_("verdict"), VERDICTS, replicates=True,
             means=N_("where both intervals lie clear of the midpoint")),
-        share("clear", N_("off the midpoint"), means=N_("share of half the scale, of the dimension that is less so")),
-        integer("n_both", N_("rated both")),
-        number("polarity", N_("polarity"), means=N_("mean over agents of wish × expectation, each centred and scaled "
+        d.share("clear", N_("off the midpoint"), means=N_("share of half the scale, of the dimension that is less so")),
+        d.integer("n_both", N_("rated both")),
+        d.number("polarity", N_("polarity"), means=N_("mean over agents of wish × expectation, each centred and scaled "
             "to −1 … 1")),
-        *(integer(f"n_{name}", words) for name, words in POINTS.items()),
-        number("own_wish", N_("wish, centred on the agent")),
-        number("own_expectation", N_("expectation, centred on the agent")),
+        *(d.integer(f"n_{name}", words) for name, words in POINTS.items()),
+        d.number("own_wish", N_("wish, centred on the agent")),
+        d.number("own_expectation", N_("expectation, centred on the agent")),
     ),
     views=(
-        View(at="section", where="quadrant.notna()", heading="", columns=names("label quadrant")),
-        View(at="appendix", where="quadrant.notna()",
+        d.View(at="section", where="quadrant.notna()", heading="", columns=d.names("label quadrant")),
+        d.View(at="appendix", where="quadrant.notna()",
              columns=("label", "polarity", *(f"n_{name}" for name in POINTS))),
-        View(at="digest", columns=names("label mean expectation quadrant n")),
-        View(at="memory", where="quadrant.notna()", says=N_(
+        d.View(at="digest", columns=d.names("label mean expectation quadrant n")),
+        d.View(at="memory", where="quadrant.notna()", says=N_(
             "scenario “{label}”, rated by {n} of {n_total} agents: {main_dimension} {mean}, {plausibility} "
             "{expectation}; {quadrant}.")),
-        View(at="memory", where="quadrant.isna()",
+        d.View(at="memory", where="quadrant.isna()",
              says=N_("scenario “{label}”, rated by {n} of {n_total} agents: {main_dimension} {mean}.")),
     ),
     note=N_("Agents by the quadrant that they place a scenario in. Polarity: above 0 wish and expectation point the "
@@ -123,146 +90,151 @@ SCENARIOS = Table(
             "out that some rate everything high."),
 )  # fmt: skip
 
-DIMENSIONS = Table(
+DIMENSIONS = d.Table(
     name="dimensions", title=N_("Are the scenarios told apart?"), key=("dimension",), label="label",
     columns=(
-        text("dimension", N_("id")), text("label", N_("Dimension")), text("wording", N_("question")), ITEMS,
-        integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")), flag("is_main", N_("read first")),
-        several("highest", N_("highest"), to="scenarios"), integer("n_highest", N_("share the highest place")),
-        number("mean_highest", N_("highest mean")), number("mean_low_highest", N_("lower bound")),
-        number("mean_high_highest", N_("upper bound")), several("lowest", N_("lowest"), to="scenarios"),
-        integer("n_lowest", N_("share the lowest place")), number("mean_lowest", N_("lowest mean")),
-        number("mean_low_lowest", N_("lower bound")), number("mean_high_lowest", N_("upper bound")),
-        code("tied", N_("places"), TIES), number("change", N_("apart"), means=N_("mean difference within agents")), N,
-        TOTAL, N_OF, p_value("p", means=N_("Wilcoxon's of highest and lowest, not below Friedman's")), adjusted_p(),
-        *detectable(N_("difference of two scenarios that is found four times in five")),
-        integer("n_pairs", N_("pairs tested")), p_value("p_least", N_("least p possible")),
-        flag("too_few", N_("too few agents"), means=N_("no p could be below .05, had all agreed")),
-        number("chi2", "χ²"), integer("df", "df"), p_value("p_friedman", N_("p (Friedman)")),
-        number("w", N_("Kendall's W")), integer("n_complete", N_("rated all")),
-        of("n_complete", "n_total", N_("rated all / N")), integer("n_alike", N_("rated all alike")),
+        d.text("dimension", N_("id")), d.text("label", N_("Dimension")), d.text("wording", N_("question")), ITEMS,
+        d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
+        d.flag("is_main", N_("read first")),
+        d.several("highest", N_("highest"), to="scenarios"), d.integer("n_highest", N_("share the highest place")),
+        d.number("mean_highest", N_("highest mean")), d.number("mean_low_highest", N_("lower bound")),
+        d.number("mean_high_highest", N_("upper bound")), d.several("lowest", N_("lowest"), to="scenarios"),
+        d.integer("n_lowest", N_("share the lowest place")), d.number("mean_lowest", N_("lowest mean")),
+        d.number("mean_low_lowest", N_("lower bound")), d.number("mean_high_lowest", N_("upper bound")),
+        d.code("tied", N_("places"), TIES), d.number("change", N_("apart"), means=N_("mean difference within agents")),
+        N,
+        TOTAL, N_OF, d.p_value("p", means=N_("Wilcoxon's of highest and lowest, not below Friedman's")), d.adjusted_p(),
+        *d.detectable(N_("difference of two scenarios that is found four times in five")),
+        d.integer("n_pairs", N_("pairs tested")), d.p_value("p_least", N_("least p possible")),
+        d.flag("too_few", N_("too few agents"), means=N_("no p could be below .05, had all agreed")),
+        d.number("chi2", "χ²"), d.integer("df", "df"), d.p_value("p_friedman", N_("p (Friedman)")),
+        d.number("w", N_("Kendall's W")), d.integer("n_complete", N_("rated all")),
+        d.of("n_complete", "n_total", N_("rated all / N")), d.integer("n_alike", N_("rated all alike")),
     ),
     views=(
-        View(at="appendix", columns=names(
+        d.View(at="appendix", columns=d.names(
             "label n_complete_of_n_total chi2 df p_friedman w n_alike detectable")),
-        View(at="digest", columns=names("label highest mean_highest lowest mean_lowest change p_adjusted w")),
+        d.View(at="digest", columns=d.names("label highest mean_highest lowest mean_lowest change p_adjusted w")),
     ),
     note=N_("Friedman's test (inexact below 15 agents) with Kendall's W over agents who rated all scenarios. p: "
             "Wilcoxon's of highest and lowest, not below Friedman's; adjusted over all tests that can reach page one."),
 )  # fmt: skip
 
-RATINGS = Table(
+RATINGS = d.Table(
     name="ratings", title=N_("Ratings"), key=("scenario", "dimension"),
     columns=(
-        SCENARIO, DIMENSION, ITEM, N, TOTAL, N_OF, *MEANS, number("median", N_("median"), digits=1), number("sd", "SD"),
-        number("iqr", "IQR", means=N_("quartile distance, type 7")),
-        number("agreement", "A", means=N_("van der Eijk's agreement: 1 unanimous, 0 spread evenly, −1 two camps")),
-        number("bimodality", "BC", means=N_("bimodality coefficient, above .555 rather two peaks")),
-        number("mean_rank", N_("mean rank"), means=N_("of the scenario, 1 the lowest, over agents who rated all")),
-        code("spread", N_("opinions"), SPREADS, replicates=True,
+        SCENARIO, DIMENSION, ITEM, N, TOTAL, N_OF, *MEANS, d.number("median", N_("median"), digits=1),
+        d.number("sd", "SD"),
+        d.number("iqr", "IQR", means=N_("quartile distance, type 7")),
+        d.number("agreement", "A", means=N_("van der Eijk's agreement: 1 unanimous, 0 spread evenly, −1 two camps")),
+        d.number("bimodality", "BC", means=N_("bimodality coefficient, above .555 rather two peaks")),
+        d.number("mean_rank", N_("mean rank"), means=N_("of the scenario, 1 the lowest, over agents who rated all")),
+        d.code("spread", N_("opinions"), SPREADS, replicates=True,
             means=N_("camps where no even spread looks so; close: IQR of at most 1")),
-        code("side", N_("mean"), SIDES_OF_MIDPOINT, means=N_("by the interval, from five raters on")),
-        integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")),
+        d.code("side", N_("mean"), SIDES_OF_MIDPOINT, means=N_("by the interval, from five raters on")),
+        d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
     ),
     views=(
-        View(at="section", heading="", where="n > 0", order=("scenario",),
-             spread=Spread(column="dimension", rows=("scenario",), cells=names("mean mean_low_to_mean_high"))),
-        View(at="appendix", order=names("dimension scenario"),
-             by=("dimension",), columns=names("scenario median sd iqr agreement bimodality mean_rank spread")),
-        View(at="digest", where="n > 0", columns=names("scenario dimension n mean mean_low mean_high side spread"),
+        d.View(at="section", heading="", where="n > 0", order=("scenario",),
+             spread=d.Spread(column="dimension", rows=("scenario",), cells=d.names("mean mean_low_to_mean_high"))),
+        d.View(at="appendix", order=d.names("dimension scenario"),
+             by=("dimension",), columns=d.names("scenario median sd iqr agreement bimodality mean_rank spread")),
+        d.View(at="digest", where="n > 0", columns=d.names("scenario dimension n mean mean_low mean_high side spread"),
             top=40),
     ),
     note=N_("Intervals hold for all scenarios of a dimension at once. A: van der Eijk's agreement (1 unanimous, −1 two "
             "camps); BC: bimodality coefficient; rank: 1 the lowest, over agents who rated all."),
 )  # fmt: skip
 
-DISTRIBUTION = Table(
+DISTRIBUTION = d.Table(
     name="distribution", title=N_("Distribution of the ratings"), key=("scenario", "dimension", "value"),
-    columns=(SCENARIO, DIMENSION, ITEM, integer("value", N_("rating")), integer("n", N_("agents")),
-        share("share", N_("share"))),
+    columns=(SCENARIO, DIMENSION, ITEM, d.integer("value", N_("rating")), d.integer("n", N_("agents")),
+        d.share("share", N_("share"))),
 )  # fmt: skip
 
-PAIRS = Table(
+PAIRS = d.Table(
     name="pairs", title=N_("Scenarios in pairs"), key=("dimension", "first", "second"),
     columns=(
-        DIMENSION, reference("first", N_("Scenario"), to="scenarios"),
-        reference("second", N_("against"), to="scenarios"), N, TOTAL, N_OF,
-        number("mean_change", N_("difference"), means=N_("second less first, mean within agents")),
-        number("hodges_lehmann", N_("difference (HL)")), number("rank_biserial", N_("rank-biserial")), p_value("p"),
-        p_value("p_holm", N_("p (Holm)")), code("verdict", N_("verdict"), HIGHER, replicates=True),
+        DIMENSION, d.reference("first", N_("Scenario"), to="scenarios"),
+        d.reference("second", N_("against"), to="scenarios"), N, TOTAL, N_OF,
+        d.number("mean_change", N_("difference"), means=N_("second less first, mean within agents")),
+        d.number("hodges_lehmann", N_("difference (HL)")), d.number("rank_biserial", N_("rank-biserial")),
+        d.p_value("p"),
+        d.p_value("p_holm", N_("p (Holm)")), d.code("verdict", N_("verdict"), HIGHER, replicates=True),
     ),
-    views=(View(at="appendix", by=("dimension",),
-                columns=names("first second n_of_n_total hodges_lehmann rank_biserial p_holm")),),
+    views=(d.View(at="appendix", by=("dimension",),
+                columns=d.names("first second n_of_n_total hodges_lehmann rank_biserial p_holm")),),
     note=N_("Wilcoxon's test within agents, p by Holm over the pairs of a dimension. Positive: the second is rated "
             "higher. HL: Hodges–Lehmann estimate in scale points."),
 )  # fmt: skip
 
-GROUPS, GROUP_TESTS = group_tables(SCENARIO, N_("Where groups differ"), by=DIMENSION)
+GROUPS, GROUP_TESTS = d.group_tables(SCENARIO, N_("Where groups differ"), by=DIMENSION)
 
-AGENTS = Table(
+AGENTS = d.Table(
     name="agents", title=N_("Wish and expectation of every agent"), key=("participant", "scenario"), one_agent=True,
     columns=(
-        reference("participant", N_("agent"), to="agent"), SCENARIO,
-        number("desirability", N_("desirability of “{scenario}”"), digits=0, agents=True),
-        number("plausibility", N_("plausibility"), digits=0), number("polarity", N_("polarity")),
+        d.reference("participant", N_("agent"), to="agent"), SCENARIO,
+        d.number("desirability", N_("desirability of “{scenario}”"), digits=0, agents=True),
+        d.number("plausibility", N_("plausibility"), digits=0), d.number("polarity", N_("polarity")),
     ),
 )  # fmt: skip
-AGENT_RANGES = Table(
+AGENT_RANGES = d.Table(
     name="agent_ranges", title=N_("How far agents set the scenarios apart"), key=("participant",), one_agent=True,
-    columns=(reference("participant", N_("agent"), to="agent"),
-             number("desirability_range", N_("range of desirabilities"), digits=0, agents=True)),
+    columns=(d.reference("participant", N_("agent"), to="agent"),
+             d.number("desirability_range", N_("range of desirabilities"), digits=0, agents=True)),
 )  # fmt: skip
 
-THEME = reference("theme", N_("Theme"), to="themes")
-ANSWERS = integer("n_answers", N_("answers"))
-VOICED = of("n", "n_answers", N_("voiced"))
-OPEN_ANSWERS = Table(
+THEME = d.reference("theme", N_("Theme"), to="themes")
+ANSWERS = d.integer("n_answers", N_("answers"))
+VOICED = d.of("n", "n_answers", N_("voiced"))
+OPEN_ANSWERS = d.Table(
     name="open", title=N_("Open answers"), key=("scenario",),
-    columns=(SCENARIO, N, TOTAL, N_OF, flag("is_coded", N_("gathered into themes")),
-        integer("n_uncoded", N_("without a theme"))),
-    views=(View(at="appendix", columns=names("scenario n_of_n_total is_coded n_uncoded")),),
+    columns=(SCENARIO, N, TOTAL, N_OF, d.flag("is_coded", N_("gathered into themes")),
+        d.integer("n_uncoded", N_("without a theme"))),
+    views=(d.View(at="appendix", columns=d.names("scenario n_of_n_total is_coded n_uncoded")),),
     note="{question}",
 )  # fmt: skip
-THEMES = Table(
+THEMES = d.Table(
     name="themes", title=N_("Themes of the open answers"), key=("theme",), label="label",
-    columns=(text("theme", N_("id")), SCENARIO, text("label", N_("Theme")), text("description", N_("Description")), N,
+    columns=(d.text("theme", N_("id")), SCENARIO, d.text("label", N_("Theme")),
+        d.text("description", N_("Description")), N,
         ANSWERS, VOICED),
     views=(
-        View(at="appendix", columns=names("scenario label n_of_n_answers"),
+        d.View(at="appendix", columns=d.names("scenario label n_of_n_answers"),
              note=N_("By group: exports/scenario/themes_by_group.csv.")),
-        View(at="digest", order=("scenario", "-n"), columns=names("scenario label n n_answers")),
+        d.View(at="digest", order=("scenario", "-n"), columns=d.names("scenario label n n_answers")),
     ),
 )  # fmt: skip
-THEMES_BY_GROUP = Table(
+THEMES_BY_GROUP = d.Table(
     name="themes_by_group", title=N_("Themes by group"), key=("scenario", "theme", "group"),
-    columns=(SCENARIO, THEME, reference("group", N_("group"), to="group"), N, ANSWERS, VOICED),
+    columns=(SCENARIO, THEME, d.reference("group", N_("group"), to="group"), N, ANSWERS, VOICED),
 )  # fmt: skip
-VOICES = Table(
+VOICES = d.Table(
     name="voices", title=N_("Themes in the agents' words"), key=("theme", "participant"), one_agent=True,
     columns=(
-        SCENARIO, THEME, reference("participant", N_("agent"), to="agent"),
-        reference("stakeholder_type", N_("group"), to="group"), ITEM,
-        integer("place", N_("place"), means=N_("those first whose answer voices no theme before it")),
-        text("text", N_("answer")),
+        SCENARIO, THEME, d.reference("participant", N_("agent"), to="agent"),
+        d.reference("stakeholder_type", N_("group"), to="group"), ITEM,
+        d.integer("place", N_("place"), means=N_("those first whose answer voices no theme before it")),
+        d.text("text", N_("answer")),
     ),
-    views=(View(at="appendix", by=("scenario", "theme"), quote="text", who=names("participant stakeholder_type"),
+    views=(d.View(at="appendix", by=("scenario", "theme"), quote="text", who=d.names("participant stakeholder_type"),
         where="place == 1",
                 note=N_("One answer a theme; all are in exports/scenario/voices.csv.")),),
 )  # fmt: skip
 
 FACTS = (
-    N, TOTAL, N_OF, integer("n_scenarios"),
-    reference("main_dimension", N_("dimension that is read first"), to="dimensions"), integer("scale_min"),
-    integer("scale_max"), reference("desirability", N_("desirability"), to="dimensions"),
-    reference("plausibility", N_("plausibility"), to="dimensions"), integer("widest", N_("widest scale")),
-    integer("fewest", N_("agents that a group needs")), text("question", N_("open question")),
+    N, TOTAL, N_OF, d.integer("n_scenarios"),
+    d.reference("main_dimension", N_("dimension that is read first"), to="dimensions"), d.integer("scale_min"),
+    d.integer("scale_max"), d.reference("desirability", N_("desirability"), to="dimensions"),
+    d.reference("plausibility", N_("plausibility"), to="dimensions"), d.integer("widest", N_("widest scale")),
+    d.integer("fewest", N_("agents that a group needs")), d.text("question", N_("open question")),
 )  # fmt: skip
 
 TEXTS = (
-    TextBlock(at="section", where="question == question", says=N_(
+    d.TextBlock(at="section", where="question == question", says=N_(
         "{n} of {n_total} agents rated {n_scenarios} possible futures, one after another, and said what they would do "
         "in each. Means, with 95% intervals that hold for all scenarios at once.")),
-    TextBlock(at="section", where="question != question", says=N_(
+    d.TextBlock(at="section", where="question != question", says=N_(
         "{n} of {n_total} agents rated {n_scenarios} possible futures, one after another. Means, with 95% intervals "
         "that hold for all scenarios at once.")),
 )  # fmt: skip
@@ -279,33 +251,33 @@ ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} a
            "{n}/{n_total}); {power}.")  # fmt: skip
 
 
-def ends(name: str, where: str, null: str = "", top: int = 1, after: str = "") -> Finding:
-    return Finding(
+def ends(name: str, where: str, null: str = "", top: int = 1, after: str = "") -> d.Finding:
+    return d.Finding(
         name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null,
         after=after, word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
         test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max",
         points=(
-            ScaleValue(value="mean_highest", of="highest", low="mean_low_highest", high="mean_high_highest"),
-            ScaleValue(value="mean_lowest", of="lowest", low="mean_low_lowest", high="mean_high_lowest"),
+            d.ScaleValue(value="mean_highest", of="highest", low="mean_low_highest", high="mean_high_highest"),
+            d.ScaleValue(value="mean_lowest", of="lowest", low="mean_low_lowest", high="mean_high_lowest"),
         ),
     )  # fmt: skip
 
 
 FINDINGS = (
     ends("highest", "is_main", null=ALIKE),
-    Finding(
+    d.Finding(
         name="too_few", table="dimensions", kind="null", where="is_main and too_few and n > 1", items="items",
         chart="ratings",
         says=N_("{label}: {n} agents are too few to tell scenarios apart; had all agreed, p would still be {p_least}."),
     ),
-    Finding(
+    d.Finding(
         name="place", table="scenarios", where="quadrant.notna() and quadrant != 'unclear'", order=("-clear",), top=4,
         size="clear", estimate="mean", low="mean_low", high="mean_high", items="items", chart="quadrants",
         scale="scale_min, scale_max",
         says=N_("“{label}” is {quadrant}: {main_dimension} {mean} (95% interval {mean_low} to {mean_high}), "
                 "{plausibility} {expectation} ({expectation_low} to {expectation_high}); n = {n}/{n_total}."),
     ),
-    group_finding(SCENARIO, N_(
+    d.group_finding(SCENARIO, N_(
         "{dimension} of “{scenario}” differs between {n_groups} groups: {mean_lowest} ({lowest}) to {mean_highest} "
         "({highest}); share of variance {effect}, adjusted {p}, n = {n}/{n_total}."),
         null=N_("No scenario is rated differently by the groups ({tests} ratings tested, smallest adjusted {p}; n = "
@@ -315,14 +287,14 @@ FINDINGS = (
 )  # fmt: skip
 
 CHARTS = (
-    Chart(name="quadrants", title=N_("Scenarios: wished for and expected"), needs=("scenarios",),
+    d.Chart(name="quadrants", title=N_("Scenarios: wished for and expected"), needs=("scenarios",),
           draw="enquete.graphs.scenario.charts:quadrants",
-          over=View(at="section", where="expectation.notna() and mean.notna()"),
+          over=d.View(at="section", where="expectation.notna() and mean.notna()"),
           alt=N_("Mean wish and expectation of {n_scenarios} scenarios; most wished for: “{label}”, {main_dimension} "
                  "{mean}, {plausibility} {expectation}.")),
-    Chart(name="ratings", title=N_("Scenarios: mean ratings, all agents and groups"), needs=("ratings",),
+    d.Chart(name="ratings", title=N_("Scenarios: mean ratings, all agents and groups"), needs=("ratings",),
           draw="enquete.graphs.scenario.charts:ratings",
-          over=View(at="section", where="n > 0 and dimension == @main_dimension", order=("scenario",)),
+          over=d.View(at="section", where="n > 0 and dimension == @main_dimension", order=("scenario",)),
           alt=N_("Mean ratings of {n_scenarios} scenarios with 95% intervals; {dimension} of “{scenario}”: {mean}.")),
 )  # fmt: skip
 
@@ -332,7 +304,7 @@ GLOSSARY = {
     ),
 }
 
-PRESENTATION = Presentation(
+PRESENTATION = d.Presentation(
     tables=(SCENARIOS, RATINGS, GROUP_TESTS, GROUPS, DIMENSIONS, PAIRS, DISTRIBUTION, OPEN_ANSWERS, THEMES,
             THEMES_BY_GROUP, VOICES, AGENTS, AGENT_RANGES),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
@@ -351,7 +323,7 @@ READ = ["participant", "stakeholder_type", "item_id", "status", "value", "text"]
 
 def analyse(
     frame: pd.DataFrame, instrument: ScenarioInstrument, settings: object, context: AnalysisContext
-) -> Analysis:
+) -> d.Analysis:
     """Tables over the main arm's rows."""
     rows = frame[READ]
     rated = Ratings.of(rows, instrument, context.language)
@@ -364,7 +336,7 @@ def analyse(
         "scenarios": rated.placed(ratings),
         "agents": rated.agents(),
         "agent_ranges": rated.ranges(),
-        **compared(
+        **d.compared(
             rated.table,
             context.groups_of(frame),
             items=rated.item,
@@ -380,7 +352,7 @@ def analyse(
         "scale_max": rated.ends[rated.main][1], "fewest": FEWEST,
         "question": instrument.open_question.in_(context.language) if instrument.open_question else None,
     }  # fmt: skip
-    return shaped(PRESENTATION, tables, facts)
+    return d.shaped(PRESENTATION, tables, facts)
 
 
 @dataclass(frozen=True)
@@ -411,7 +383,7 @@ class Ratings:
 
     @property
     def item(self) -> dict[tuple[str, str], str]:
-        return {(s, d): f"{s}/{d}" for s, d in product(self.scenarios, self.ends)}
+        return {pair: "/".join(pair) for pair in product(self.scenarios, self.ends)}
 
     @property
     def wished(self) -> str | None:
@@ -432,7 +404,7 @@ class Ratings:
 
     # --- ratings ------------------------------------------------------------------------------------------------------
 
-    def described(self) -> list[Row]:
+    def described(self) -> list[d.Row]:
         """Every scenario on every dimension, with the interval that holds for all scenarios of the dimension at
         once."""
         ratings = []
@@ -455,7 +427,7 @@ class Ratings:
                 })  # fmt: skip
         return ratings
 
-    def distribution(self) -> Iterator[Row]:
+    def distribution(self) -> Iterator[d.Row]:
         for (scenario, dimension), item in self.item.items():
             low, high = self.ends[dimension]
             counts = frequencies(self.table[scenario, dimension].to_numpy(), low, high).tolist()
@@ -466,7 +438,7 @@ class Ratings:
     # --- which scenarios differ ---------------------------------------------------------------------------------------
 
     @cached_property
-    def pairs(self) -> list[Row]:
+    def pairs(self) -> list[d.Row]:
         """Every two scenarios on a dimension, p by Holm over its pairs."""
         tests = []
         for dimension in self.ends:
@@ -481,7 +453,7 @@ class Ratings:
                 })  # fmt: skip
         return tests
 
-    def dimensions(self, ratings: list[Row]) -> Iterator[Row]:
+    def dimensions(self, ratings: list[d.Row]) -> Iterator[d.Row]:
         """Highest and lowest scenario of each dimension and whether they differ; whether scenarios are told apart at
         all."""
         for axis in self.instrument.dimensions:
@@ -500,7 +472,7 @@ class Ratings:
                 **self._ends(dimension, [row for row in ratings if row["dimension"] == dimension], tested, all_of.p),
             }  # fmt: skip
 
-    def _ends(self, dimension: str, ratings: list[Row], tested: list[Row], p_friedman: float | None) -> Row:
+    def _ends(self, dimension: str, ratings: list[d.Row], tested: list[d.Row], p_friedman: float | None) -> d.Row:
         """p: of the pair of highest and lowest, not below Friedman's of all; where some share a place, of the pair
         least sure.
 
@@ -508,7 +480,9 @@ class Ratings:
         pairs: of panels of 10 and 20 in which three, four or seven scenarios are alike and others not, .00 to .05 tell
         two apart that are alike.
         """
-        row: Row = dict.fromkeys((*ENDS, "change", "n", "p", DETECTABLE, DETECTABLE_SHARE, "n_highest", "n_lowest"))
+        row: d.Row = dict.fromkeys(
+            (*ENDS, "change", "n", "p", d.DETECTABLE, d.DETECTABLE_SHARE, "n_highest", "n_lowest")
+        )
         means = pd.DataFrame({"estimate": [row["mean"] for row in ratings]}, dtype="float64")
         if means["estimate"].nunique() < 2:
             return {**row, "highest": [], "lowest": [], "items": [], "tied": None}
@@ -532,19 +506,19 @@ class Ratings:
             row |= {
                 "change": abs(pair["mean_change"]), "n": pair["n"],
                 "p": pair["p_holm"] if p_friedman is None else max(p_friedman, pair["p"]),
-                **on_scale(detectable_change(pair["n"], sd, tests=QUESTIONS), self.ends[dimension]),
+                **d.on_scale(detectable_change(pair["n"], sd, tests=QUESTIONS), self.ends[dimension]),
             }  # fmt: skip
         return row
 
     # --- wish and expectation -----------------------------------------------------------------------------------------
 
-    def placed(self, ratings: list[Row]) -> list[Row]:
+    def placed(self, ratings: list[d.Row]) -> list[d.Row]:
         """Scenarios, the highest mean of the main dimension first, between what is wished for and what is expected."""
         known = {(row["scenario"], row["dimension"]): row for row in ratings}
         placed = [self._placed(scenario, label, known) for scenario, label in self.scenarios.items()]
         return sorted(placed, key=lambda row: -1.0 if row["mean"] is None else -row["mean"])
 
-    def _placed(self, scenario: str, label: str, known: Mapping[tuple[str, str], Row]) -> Row:
+    def _placed(self, scenario: str, label: str, known: Mapping[tuple[str, str], d.Row]) -> d.Row:
         main = known[scenario, self.main]
         row = {
             "scenario": scenario, "label": label,
@@ -568,7 +542,7 @@ class Ratings:
         axes = (self.wished or "", self.expected or "")
         return [how(self.of_dimension(axis).to_numpy(), *self.ends[axis])[:, place] for axis in axes]
 
-    def agents(self) -> Iterator[Row]:
+    def agents(self) -> Iterator[d.Row]:
         """Wish and expectation of each agent, in scale points, and its polarity."""
         both = self.wished is not None and self.expected is not None
         for scenario in self.scenarios if self.wished is not None else ():
@@ -581,7 +555,7 @@ class Ratings:
                     **dict(zip(("desirability", "plausibility", "polarity"), values, strict=True)),
                 }  # fmt: skip
 
-    def ranges(self) -> Iterator[Row]:
+    def ranges(self) -> Iterator[d.Row]:
         """How far an agent who rated all sets the scenarios apart."""
         if self.wished is not None:
             complete = self.of_dimension(self.wished).dropna()
@@ -612,7 +586,7 @@ def _quadrant(wish: str | None, expectation: str | None) -> str | None:
     return f"{'wished' if wish == 'above' else 'feared'}_{'expected' if expectation == 'above' else 'unexpected'}"
 
 
-def _off(rating: Row) -> float:
+def _off(rating: d.Row) -> float:
     """How far a mean lies off the midpoint, 0 to 1."""
     low, high = rating["scale_min"], rating["scale_max"]
     return abs(rating["mean"] - (low + high) / 2) / ((high - low) / 2) if rating["mean"] is not None else 0.0
@@ -621,9 +595,11 @@ def _off(rating: Row) -> float:
 # --- open answers -----------------------------------------------------------------------------------------------------
 
 
-def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: AnalysisContext) -> dict[str, list[Row]]:
+def open_answers(
+    rows: pd.DataFrame, instrument: ScenarioInstrument, context: AnalysisContext
+) -> dict[str, list[d.Row]]:
     """The open question by scenario: who answered, themes as they were pinned, and who voices them."""
-    tables: dict[str, list[Row]] = {name: [] for name in ("open", "themes", "themes_by_group", "voices")}
+    tables: dict[str, list[d.Row]] = {name: [] for name in ("open", "themes", "themes_by_group", "voices")}
     groups = context.groups_of(rows)
     for scenario in (s.scenario_id for s in instrument.scenarios) if instrument.open_question else ():
         item = f"{scenario}/{OPEN}"
@@ -662,7 +638,7 @@ def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: An
     return tables
 
 
-def _themes(stored: Any) -> list[Row]:
+def _themes(stored: Any) -> list[d.Row]:
     listed = stored.get("themes") if isinstance(stored, dict) else None
     return [theme for theme in (listed if isinstance(listed, list) else []) if isinstance(theme, dict)]
 
@@ -678,13 +654,13 @@ def item_facts(item_id: str, instrument: ScenarioInstrument) -> ItemFacts:
     return ItemFacts(family=scenario, dimension=dimension, scale_min=scale.min, scale_max=scale.max)
 
 
-def files(results: WholeResults, frame: pd.DataFrame, phase: str) -> Files:
+def files(results: d.WholeResults, frame: pd.DataFrame, phase: str) -> Files:
     """All rows; and every table, those of single agents and of the words behind themes among them."""
     single = {name: results[name] for name, table in PRESENTATION.tables.items() if table.one_agent}
     return {"responses.jsonl": lines(frame), "polarity_matrix.json": {**results.without("flags"), **single}}
 
 
-def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that wish for all scenarios alike; ratings as anywhere."""
     rows = checkable(rows)
     wanted = analysis.facts.get("desirability")
