@@ -259,10 +259,10 @@ def test_lists_of_methods_and_of_roots_and_the_help_without_a_command(command: C
     assert command("list", "--root", "empty").code == 0
     assert "Commands:" in command().out
     assert command("--version").out.startswith("enquete 0.")
-    result = " ".join(command("--help").out.split())
+    help_text = " ".join(command("--help").out.split())
     offers = [methodology.offers for methodology in methodologies().values() if methodology.offers]
     assert {offer.command for offer in offers} == {"discover", "roundtable", "laddering", "compare"}
-    assert all(f"{offer.command} {offer.taken_for}" in result for offer in offers)
+    assert all(f"{offer.command} {offer.taken_for}" in help_text for offer in offers)
 
 
 def test_german_words_where_the_locale_is_german(

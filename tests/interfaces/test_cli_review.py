@@ -32,20 +32,20 @@ def test_findings_without_a_simulation_and_what_is_missing_is_said(
     items: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["check", "--instrument", f"longitudinal={items}"]) == 0
-    out = capsys.readouterr().out
-    assert "honest (en): asks two things at once (“and”)" in out
-    assert "fees (en): is vague (“Many”)" in out
-    assert "trust: 3 of 3 items are keyed the same way" in out
+    printed = capsys.readouterr().out
+    assert "honest (en): asks two things at once (“and”)" in printed
+    assert "fees (en): is vague (“Many”)" in printed
+    assert "trust: 3 of 3 items are keyed the same way" in printed
     assert run(["check"]) == 2
     assert run(["check", "--instrument", str(items), "--pilot", "4"]) == 2
     assert run(["check", "--instrument", f"nothing={items}"]) == 2
-    out = capsys.readouterr().err
+    printed = capsys.readouterr().err
     for part in (
         "name a simulation or personas file, or an instrument",
         "name whose agents",
         "no methodology 'nothing'",
     ):
-        assert part in out
+        assert part in printed
 
 
 def test_a_pilot_shows_its_cost_and_item_health(

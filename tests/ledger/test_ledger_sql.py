@@ -36,7 +36,7 @@ def test_no_other_package_speaks_sql_or_imports_a_driver() -> None:
         if allowed(file) or not WORDS.search(text):
             continue
         for node in ast.walk(ast.parse(text)):
-            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
             places += [
                 f"{file}: {name}" for name in names if name.split(".")[0] in ("psycopg", "sqlalchemy", "sqlite3")

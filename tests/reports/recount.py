@@ -55,13 +55,8 @@ def drift(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     low, high = together(changes)
     item = finding["items"][0]
     return {
-        "before": before,
-        "after": after,
-        "change": diff.mean(),
-        "low": low[item],
-        "high": high[item],
-        "n": len(diff),
-    }
+        "before": before, "after": after, "change": diff.mean(), "low": low[item], "high": high[item], "n": len(diff),
+    }  # fmt: skip
 
 
 def together(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

@@ -187,7 +187,7 @@ def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("given", "why"),
     [
         ({"model_b": "synthetic:worse"}, "say respondent_b too"),
         ({"critic_rubric": "style"}, "add respondent_b"),
@@ -195,12 +195,8 @@ def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path
         ({"respondent_b": True, "critic_model": "gpt-5"}, "no model answers in this run"),
     ],
 )
-def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: dict[str, Any], why: str) -> None:
+def test_what_makes_no_sense_is_refused(tmp_path: Path, given: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
         enquete.conduct_interviews(
-            str(personas(tmp_path, 2)),
-            out=str(tmp_path / "out"),
-            methods=["scenario"],
-            respondent="synthetic",
-            **arguments,
+            str(personas(tmp_path, 2)), out=str(tmp_path / "out"), methods=["scenario"], respondent="synthetic", **given
         )
