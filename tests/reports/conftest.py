@@ -173,13 +173,6 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(made_once(tmp_path_factory, "crowd", run))
 
 
-@pytest.fixture
-def copied(whole: Made, tmp_path: Path) -> Made:
-    """A copy of it, to be changed."""
-    sim = whole.interviews.parent
-    return Made(shutil.copytree(sim, tmp_path / sim.name) / whole.folder.relative_to(sim))
-
-
 def set_status(folder: Path, status: str) -> None:
     """What a simulation says of itself; once it has completed, it has gone on until then."""
     for name in ("run_state.json", "state.json"):
