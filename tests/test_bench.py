@@ -15,7 +15,6 @@ from enquete.reports.context import AnalysisContext
 from tests.bench.interviewing import interviewing, used, write_prompts
 from tests.bench.loops import Work, bare_aiohttp, read_requests
 from tests.bench.null import BESIDE, FALSE, INTERVALS, METHODS, World, counts_of
-from tests.bench.results import of_one_sitting
 from tests.bench.server import bench_server, tokens
 from tests.bench.targets import FILE, VALUES
 from tests.support.studies import personas
@@ -42,19 +41,6 @@ def test_the_schema_that_is_sent_is_counted() -> None:
     """Four bytes a token: 8 of the question, 22 of `{"type":"json_object"}`."""
     assert tokens("12345678", {}) == 2
     assert tokens("12345678", {"type": "json_object"}) == (8 + 22) // 4
-
-
-def test_figures_of_another_commit_or_another_day_are_dropped() -> None:
-    def part(at: str, commit: str) -> dict[str, str]:
-        return {"at": f"{at} UTC", "commit": commit}
-
-    measured = {
-        "calls": part("2026-11-24 10:00", "abc"), "peers": part("2026-11-24 08:00", "abc"),
-        "start": part("2026-11-24 09:00", "other"), "disk": part("2026-11-22 10:00", "abc"),
-        "null": part("2026-11-25 10:00", "third"),
-    }  # fmt: skip
-    assert set(of_one_sitting(measured)) == {"calls", "peers", "null"}
-    assert of_one_sitting({}) == {}
 
 
 @pytest.mark.soak

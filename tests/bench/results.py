@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import calendar
 import json
 import os
 import platform
@@ -21,7 +20,6 @@ MEASURED = REPOSITORY / "bench" / "measured.json"
 RESULTS = REPOSITORY / "bench" / "results.md"
 
 
-SITTING_S = 24 * 3600
 AT = "%Y-%m-%d %H:%M UTC"
 
 
@@ -44,30 +42,9 @@ def _git(*words: str) -> str:
     return subprocess.run(["git", *words], capture_output=True, text=True, check=True, cwd=REPOSITORY).stdout.strip()
 
 
-COUNTED_APART = ("null",)
-"""Parts of sentences, not of costs: whatever the sitting, they stand beside the others."""
-
-
-def of_one_sitting(measured: dict[str, Any]) -> dict[str, Any]:
-    """The latest part, and those of its commit and of the day before it: figures of several programs are not put side
-    by side."""
-    began = {
-        part: calendar.timegm(time.strptime(found["at"], AT))
-        for part, found in measured.items()
-        if part not in COUNTED_APART
-    }
-    latest = max(began, key=lambda part: began[part], default="")
-    return {
-        part: found
-        for part, found in measured.items()
-        if part in COUNTED_APART
-        or (found["commit"] == measured[latest]["commit"] and began[latest] - began[part] <= SITTING_S)
-    }
-
-
 def written(found: dict[str, Any]) -> None:
-    """File these parts beside those of the same sitting; older ones are dropped."""
-    measured = of_one_sitting((json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}) | found)
+    """File these parts beside the others, each of which says when it was measured."""
+    measured = (json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}) | found
     MEASURED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", "utf-8")
     RESULTS.write_text(shown(measured), "utf-8")
 
@@ -77,10 +54,10 @@ def shown(measured: dict[str, Any]) -> str:
     lines = [
         "# What Enquete costs",
         "",
-        "Written by `make bench`; not by hand: one commit, within a day. Figures are worth comparing within one "
-        "section only; ratios",
-        "are medians of ratios within a round, in which all contenders were measured one after another. Reasons: "
-        "`targets.yaml`.",
+        "Written by `make bench`. A section says when it was measured and of which commit; figures are worth comparing "
+        "within one",
+        "only. Ratios are medians of ratios within a round, in which all contenders were measured one after another. "
+        "Reasons: `targets.yaml`.",
         "",
         "| | measured | target | |",
         "|---|---:|---:|---|",
