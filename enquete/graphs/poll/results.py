@@ -93,22 +93,6 @@ FINDINGS = (
                 "{n}/{n_total})."),
     ),
 )  # fmt: skip
-CHARTS = (
-    d.Chart(name="means", title=N_("Poll: mean answers"), needs=("means",), draw="enquete.graphs.poll.results:means",
-            over=d.View(at="section", where="scale_min < scale_max"), alt=N_("Mean answers to {n_questions} questions; "
-                                                                      "first: “{item}”, {mean}.")),
-    d.Chart(name="shares", title=N_("Poll: shares of the options"), needs=("options",),
-        draw="enquete.graphs.poll.results:shares",
-            over=d.View(at="section", where="share == share"), alt=N_("Shares of options; first: “{item}”, “{label}”, "
-                                                                      "{share}.")),
-)  # fmt: skip
-PRESENTATION = d.Presentation(
-    tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(d.group_tables(ITEM, N_("Mean answers by group"))),
-        SAID),
-    facts=(d.integer("n_questions", N_("questions")),), findings=FINDINGS, charts=CHARTS,
-    texts=(d.TextBlock(at="section", says=N_("Every agent was asked {n_questions} questions once; 95% intervals over "
-                                        "agents hold for all means and options together.")),),
-)  # fmt: skip
 
 
 def means(data: ChartData) -> alt.TopLevelMixin:
@@ -134,6 +118,24 @@ def shares(data: ChartData) -> alt.TopLevelMixin:
     labels = dict(zip(rows["name_id"], [data.told("options", "share", share) for share in rows["share"]], strict=True))
     base = data.chart(rows).encode(y=data.names(rows, "name", more=labels, most=3))
     return intervals(base, at, "low", "high").properties(height=step(rows["name"], BEFORE))
+
+
+CHARTS = (
+    d.Chart(name="means", title=N_("Poll: mean answers"), needs=("means",), draw=means,
+            over=d.View(at="section", where="scale_min < scale_max"), alt=N_("Mean answers to {n_questions} questions; "
+                                                                      "first: “{item}”, {mean}.")),
+    d.Chart(name="shares", title=N_("Poll: shares of the options"), needs=("options",),
+        draw=shares,
+            over=d.View(at="section", where="share == share"), alt=N_("Shares of options; first: “{item}”, “{label}”, "
+                                                                      "{share}.")),
+)  # fmt: skip
+PRESENTATION = d.Presentation(
+    tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(d.group_tables(ITEM, N_("Mean answers by group"))),
+        SAID),
+    facts=(d.integer("n_questions", N_("questions")),), findings=FINDINGS, charts=CHARTS,
+    texts=(d.TextBlock(at="section", says=N_("Every agent was asked {n_questions} questions once; 95% intervals over "
+                                        "agents hold for all means and options together.")),),
+)  # fmt: skip
 
 
 def analyse(

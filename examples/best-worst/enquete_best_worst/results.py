@@ -44,20 +44,21 @@ DIFFER = d.group_finding(
     says=N_("“{object}” differs: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
     null=N_("No object matters to groups differently ({p}); {power}."),
 )  # fmt: skip
-SCORES = d.Chart(
-    name="scores", title=N_("Best–worst: what matters how much"), needs=("objects",), over=OBJECTS.views[0],
-    draw="enquete_best_worst.results:scores", alt=N_("Scores of all objects; highest: {label}, {score}."),
-)  # fmt: skip
-PRESENTATION = d.Presentation(
-    tables=(OBJECTS, AGENTS, *d.group_tables(OBJECT, N_("Scores by group"))), findings=(DIFFER, MOST), charts=(SCORES,),
-    texts=(d.TextBlock(at="section", says=N_("Score: (most − least) / times shown; 95% intervals over agents.")),),
-)  # fmt: skip
 
 
 def scores(data: ChartData) -> alt.TopLevelMixin:
     rows = data.rows(told=("label", "score", "low_to_high", "n_of_n_total"))
     at = alt.X("score:Q", title=data.label("objects", "score"), scale=alt.Scale(domain=[-1, 1]))
     return intervals(data.chart(rows).encode(y=data.names(rows, "label")), at, "low", "high")
+
+
+PRESENTATION = d.Presentation(
+    tables=(OBJECTS, AGENTS, *d.group_tables(OBJECT, N_("Scores by group"))), findings=(DIFFER, MOST),
+    charts=(d.Chart(
+        name="scores", title=N_("Best–worst: what matters how much"), needs=("objects",), over=OBJECTS.views[0],
+        draw=scores, alt=N_("Scores of all objects; highest: {label}, {score}.")),),
+    texts=(d.TextBlock(at="section", says=N_("Score: (most − least) / times shown; 95% intervals over agents.")),),
+)  # fmt: skip
 
 
 def analyse(
