@@ -19,7 +19,8 @@ from enquete.analysis.coherence import coherence
 from enquete.analysis.quality import persona_flattening
 from enquete.locale import whole
 from enquete.nodes.run_session import RunSession
-from enquete.reports.accounts import STATUSES, limits
+from enquete.reports.accounts import ACCOUNT, RUN, STATUSES, limits
+from enquete.reports.declarations import shaped
 from enquete.reports.exports import shortened
 from enquete.reports.health import Health
 from enquete.reports.health_checks import HealthCheck
@@ -27,6 +28,7 @@ from enquete.reports.report import Embedded, page
 from enquete.reports.responses import labels_of
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import load_summary
+from enquete.reports.views import Names, Results
 from enquete.reports.writing import COLUMN_MEANINGS, COLUMNS, STATUS_MEANINGS
 from tests.reports.conftest import ALL, SHORT, Made
 from tests.support.answer_frames import table
@@ -84,8 +86,10 @@ def test_limitations_follow_from_the_metadata(full):
 @pytest.mark.parametrize(
     ("run", "begins", "ends"),
     [
-        ("crowd", "the number of types on 300 of 304 agents; Likeness within types", "on 20,000 pairs of 304 agents"),
-        ("full", "die Zahl der Typen an 300 von 304 Agenten; ", "an 20.000 Paaren von 304 Agenten"),
+        ("crowd", "Agents were compared with one another on a part of them, drawn in the same way in every run: the "
+         "number of types on 300 of 304 agents; Likeness within types", "on 20,000 pairs of 304 agents."),
+        ("full", "Agenten wurden nur zum Teil miteinander verglichen, in jedem Lauf gleich gezogen: die Zahl der "
+         "Typen an 300 von 304 Agenten; ", "an 20.000 Paaren von 304 Agenten."),
     ],
 )  # fmt: skip
 def test_limitations_name_what_was_sampled_and_of_how_many(run, begins, ends, request):
@@ -97,7 +101,9 @@ def test_limitations_name_what_was_sampled_and_of_how_many(run, begins, ends, re
     assert made.results()["diversity"]["n"] == (12 if run == "full" else 24)
     with open_run(made.folder) as reading:
         rows = limits(reading, made.table(), {"diversity": {"n": 304}}, Health(checks), partial=False)
-    (sampled,) = (row["what"] for row in rows if row["limit"] == "sampled")
+        told = Results(ACCOUNT, RUN, shaped(RUN, {"limits": rows}, {}), Names(), reading.language)
+    lines = "\n".join(told.table("limits", place) for place in ("section", "appendix")).split("\n- ")
+    (sampled,) = (line.strip() for line in lines if "300 " in line)
     assert sampled.startswith(begins)
     assert sampled.endswith(ends)
     assert not {"Coherence", "Kohärenz"} & set(re.findall(r"\w+", sampled))

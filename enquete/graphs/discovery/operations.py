@@ -244,10 +244,10 @@ async def _schema(port: Port, name: str) -> DiscoverySchema:
 
 async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonValue]:
     """Which discovery schemas there are, what each finds out and needs first, and what is open in a project."""
-    talks = Projects(port).project(asked.project_id).interviews if asked.project_id else []
+    interviews = Projects(port).project(asked.project_id).interviews if asked.project_id else []
     by_name = {name: load_schema(name, port.own_folder) for name in _named(port)} | AddedSchemas(port).schemas()
-    done = {interview.ds for interview in talks if interview.complete or interview.marked}
-    open_ = {interview.ds for interview in talks if not (interview.complete or interview.marked)}
+    done = {interview.ds for interview in interviews if interview.complete or interview.marked}
+    open_ = {interview.ds for interview in interviews if not (interview.complete or interview.marked)}
     schemas: list[JsonValue] = []
     for name, schema in by_name.items():
         missing = [need for need in schema.needs if need not in done]

@@ -241,41 +241,43 @@ def analyse(
 ) -> d.Analysis:
     """Tables over the main arm's interviews."""
     people = frame.drop_duplicates("participant")[["participant", "stakeholder_type"]].astype(str)
-    talks = [
+    interviews = [
         RecordedInterview(interview, kind)
         for unit, kind in people.itertuples(index=False)
         if (interview := stored_interview(unit, settings, context.pinned)).turns
     ]
     discovery, language = settings.discovery, context.language
-    turns = [turn for talk in talks for turn in talk.interview.turns]
-    asked = Counter(shown_path(_plain_path(talk.interview, path)) for talk in talks for path in talk.interview.asked)
+    turns = [turn for talk in interviews for turn in talk.interview.turns]
+    asked = Counter(
+        shown_path(_plain_path(talk.interview, path)) for talk in interviews for path in talk.interview.asked
+    )
     nodes = list(discovery.walk())
-    records = [talk.record() for talk in talks]
-    contradictions = [row for talk in talks for row in talk.contradictions()]
+    records = [talk.record() for talk in interviews]
+    contradictions = [row for talk in interviews for row in talk.contradictions()]
     problems = Counter(problem.kind for turn in turns for problem in turn.problems)
     readers = Counter(turn.by.get("interpret") for turn in turns if turn.by.get("interpret"))
-    curve = _curve(talks)
+    curve = _curve(interviews)
     last = curve[-1] if curve else {}
     fields = [node for node in nodes if node.field.type != "object"]
     shares = pd.DataFrame(
-        {shown_path(node.path): [float(bool(talk.known(node))) for talk in talks] for node in fields},
-        index=[talk.interview.unit for talk in talks],
+        {shown_path(node.path): [float(bool(talk.known(node))) for talk in interviews] for node in fields},
+        index=[talk.interview.unit for talk in interviews],
     )
     tables = {
-        "fields": [_field(node, talks, asked, language) for node in nodes],
-        "named": [row for node in nodes for row in _named(node, talks, language)], "records": records,
+        "fields": [_field(node, interviews, asked, language) for node in nodes],
+        "named": [row for node in nodes for row in _named(node, interviews, language)], "records": records,
         "contradictions": contradictions, "curve": curve,
-        "said": [row for talk in talks for row in talk.said(language)],
+        "said": [row for talk in interviews for row in talk.said(language)],
         "left_out": [{"kind": kind, "n": n} for kind, n in sorted(problems.items())],
-        "turns": [row for talk in talks for row in talk.transcript()],
+        "turns": [row for talk in interviews for row in talk.transcript()],
         **d.compared(shares, context.groups_of(frame), "path", ends=dict.fromkeys(shares, (0, 1))),
     }  # fmt: skip
     facts = {
         "ds": discovery.id, "title": discovery.title.in_(language), "objective": discovery.objective.in_(language),
-        "complete_when": discovery.completion.text, "budget": settings.budget, "n": len(talks), "n_total": len(people),
-        "complete": sum(talk.interview.complete for talk in talks),
-        "spent": sum(talk.interview.stop == "budget" and not talk.interview.complete for talk in talks),
-        "questions": len(turns) / len(talks) if talks else None, "read_by_rule": readers[RULE],
+        "complete_when": discovery.completion.text, "budget": settings.budget, "n": len(interviews),
+        "n_total": len(people), "complete": sum(talk.interview.complete for talk in interviews),
+        "spent": sum(talk.interview.stop == "budget" and not talk.interview.complete for talk in interviews),
+        "questions": len(turns) / len(interviews) if interviews else None, "read_by_rule": readers[RULE],
         "answers_read": readers.total(), "content": readers[RULE] <= RULE_AT_MOST * readers.total(),
         "contradicting": len({row["participant"] for row in contradictions}), "not_said": problems["not_said"],
         "values": sum(row["n_values"] for row in records),
@@ -378,15 +380,17 @@ def _plain_path(interview: DiscoveryInterview, path: tuple[str, ...]) -> tuple[s
     return node.path if node else path
 
 
-def _field(node: FieldNode, talks: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language) -> d.Row:
+def _field(
+    node: FieldNode, interviews: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language
+) -> d.Row:
     """Who has something there, after how many questions; of numbers their quartiles, of yes or no the share of yes."""
-    pairs = [(talk, contents) for talk in talks if (contents := talk.known(node))]
+    pairs = [(talk, contents) for talk in interviews if (contents := talk.known(node))]
     first = [turn for talk, _ in pairs if (turn := talk.first(node)) is not None]
     every = list(chain.from_iterable(contents for _, contents in pairs))
     row: d.Row = {
         "path": shown_path(node.path), "label": node.field.label.in_(language), "type": node.field.type,
         "unit": node.field.unit.in_(language) if node.field.unit else None, "required": node.field.required,
-        "n": len(pairs), "n_total": len(talks), "asked": asked.get(shown_path(node.path), 0),
+        "n": len(pairs), "n_total": len(interviews), "asked": asked.get(shown_path(node.path), 0),
         "first_question": sum(first) / len(first) if first else None,
         **dict.fromkeys(("different", "n_yes", "yes_share", "low", "high", "median", "q1", "q3")),
     }  # fmt: skip
@@ -406,11 +410,11 @@ def _field(node: FieldNode, talks: Sequence[RecordedInterview], asked: Mapping[s
     return row
 
 
-def _named(node: FieldNode, talks: Sequence[RecordedInterview], language: Language) -> Iterator[d.Row]:
+def _named(node: FieldNode, interviews: Sequence[RecordedInterview], language: Language) -> Iterator[d.Row]:
     """Values of a field by how many agents named them, the most named first; intervals hold for the most named."""
     if node.field.type in ("number", "boolean", "object"):
         return
-    known = [contents for talk in talks if (contents := talk.known(node))]
+    known = [contents for talk in interviews if (contents := talk.known(node))]
     labels = {each: value.label.in_(language) for each, value in node.field.values.items()}
     spoken: dict[str, str] = {}
     for value in chain.from_iterable(known):
@@ -423,9 +427,9 @@ def _named(node: FieldNode, talks: Sequence[RecordedInterview], language: Langua
     for place, ((key, n), (low, high)) in enumerate(islice(rows, MOST_NAMED), 1):
         yield {
             "path": shown_path(node.path), "value": spoken[key], "place": place, "agents": n, "n": len(known),
-            "n_total": len(talks), "share": n / len(known), "low": low, "high": high,
+            "n_total": len(interviews), "share": n / len(known), "low": low, "high": high,
             "tied": sum(count == most for _, count in ordered), "first": n == most,
-            "told": node.field.required or 2 * len(known) >= len(talks),
+            "told": node.field.required or 2 * len(known) >= len(interviews),
         }  # fmt: skip
 
 
@@ -436,12 +440,12 @@ def _words(value: Any) -> str:
     return " | ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _curve(talks: Sequence[RecordedInterview]) -> list[d.Row]:
+def _curve(interviews: Sequence[RecordedInterview]) -> list[d.Row]:
     """After each question: complete records, and the mean share of fields that are known, over all interviews begun."""
-    if not talks:
+    if not interviews:
         return []
-    fields = len(list(talks[0].interview.discovery.walk()))
-    stages = [list(_stages(talk.interview)) for talk in talks]
+    fields = len(list(interviews[0].interview.discovery.walk()))
+    stages = [list(_stages(talk.interview)) for talk in interviews]
     rows = []
     for n in range(1, max(map(len, stages)) + 1):
         now = [course[min(n, len(course)) - 1] for course in stages]

@@ -5,7 +5,7 @@ through. Every arm interviews on its own: what one respondent says never shapes 
 
 A turn, from the question asked to the next one: its channels, its ten stages in their order, and where each leads.
 
-Each stage returns only what it writes and changes nothing it was given. ROUTES says once where each leads: `hold` goes
+Each stage returns only what it writes and changes nothing it was given. ROUTES says once where each leads: `walk` goes
 that way, without LangGraph's step for every node, which took two fifths of a run's CPU; the graph that Studio draws,
 and that goes the same way, is made of it. No checkpointer: the stored turns are the checkpoint.
 """
@@ -301,11 +301,6 @@ ROUTES: Routes = {
 }
 
 
-async def hold(interview: LadderingInterview, context: TurnContext) -> TurnState:
-    """A turn, stage by stage."""
-    return await walk(ROUTES, TurnState(interview=interview), context)
-
-
 turn_graph = draw(ROUTES, "laddering_turn", TurnState, TurnContext, TurnInput, TurnOutput)
 
 
@@ -349,7 +344,7 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
             if done == "short":
                 return "short"
             talk = replace(talk, question=done[0].question, question_by=done[1])
-        ended = await hold(talk, TurnContext(context, self.instrument, self.settings))
+        ended = await walk(ROUTES, TurnState(interview=talk), TurnContext(context, self.instrument, self.settings))
         return ended["result"] if "result" in ended else ended["outcome"]
 
     async def between(

@@ -561,9 +561,11 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
     async def _code(self, context: InterviewContext) -> Literal["done", "short"]:
         if context.pinned("arguments") is not None:
             return "done"
-        talks = [self._so_far(unit, context) for unit in self.seating(context).groups]
+        discussions = [self._so_far(unit, context) for unit in self.seating(context).groups]
         question = self.settings.question or self.instrument.question.in_(self.language)
-        coded = await code_themes(context.work, question, statements(talks), self.settings.arguments, label="arguments")
+        coded = await code_themes(
+            context.work, question, statements(discussions), self.settings.arguments, label="arguments"
+        )
         if coded == "short":
             return coded
         if not isinstance(coded, str):
@@ -580,13 +582,13 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         seating, times = self.seating(context), len(self.seating(context).groups)
         self._require_known_seats(context)
         units = (*seating.groups, *seating.alone, *seating.controls)
-        talks = [
+        discussions = [
             reduce(Discussion.after, self._earlier(talk), talk)
             for talk in (self.begun(unit, context) for unit in units)
         ]
         persons = {who.id for who in context.participants() if self.settings.seats_person(who)}
-        least = [turn for talk in talks for turn in self._asked_of(talk, context, self.settings.least_rounds)]
-        most = [turn for talk in talks for turn in self._asked_of(talk, context, self.settings.rounds)] * 2
+        least = [turn for talk in discussions for turn in self._asked_of(talk, context, self.settings.least_rounds)]
+        most = [turn for talk in discussions for turn in self._asked_of(talk, context, self.settings.rounds)] * 2
         requests, at_most = (
             sum(1 if context.asking == "block" else n for who, n in asked if who not in persons)
             for asked in (least, most)

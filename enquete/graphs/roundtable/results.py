@@ -558,14 +558,16 @@ def persuasion(moved: Iterable[Move]) -> dict[tuple[str, str], float]:
 # --- arguments: themes over key points, so that the same one has the same id in every group ---------------------------
 
 
-def argument_rows(coded: CodedThemes, talks: Sequence[Discussion], *, hear_one_another: bool) -> list[dict[str, Any]]:
+def argument_rows(
+    coded: CodedThemes, discussions: Sequence[Discussion], *, hear_one_another: bool
+) -> list[dict[str, Any]]:
     """A row an argument and group, in the order of the themes: who made it when none of them had heard it from another,
     and who came back to it later, from its own side or the other one. hear_one_another: whether they do within a
     round."""
     rows = []
     for theme in coded.themes:
         statements = {statement.partition("|")[2].rpartition(".")[0] for statement in theme.statements}
-        for talk in talks:
+        for talk in discussions:
             turns = [turn for turn in talk.public if utterance_id(talk.unit, turn.turn) in statements]
             if not turns:
                 continue
@@ -752,19 +754,19 @@ def analyse(
         "rounds": [row for talk in run.groups for row in _rounds(talk)],
         "groupings": [row for talk in run.groups for row in _groupings(talk)],
         "curve": [{**point, "place": place} for place, point in enumerate(curve)],
-        "positions": [row for talk in run.talks for row in _positions(talk, run)],
+        "positions": [row for talk in run.discussions for row in _positions(talk, run)],
         "moves": [run.moved(talk, move) for talk, move in (*moved, *read)],
         "persuasion": [row for talk, move in moved for row in _persuasion(talk, move, run)],
         "movement": movement, "beyond_reading": _beyond(*movement),
         "reason": [*_reason("discussed", list(reason.values())), *_reason("read", [_before_after(run.controls)])],
         "conformity": _conformity(run, (float(scale.min), float(scale.max))),
         "arguments": arguments, "arguments_answered": _answered(arguments),
-        "checks": _checks(run.talks),
+        "checks": _checks(run.discussions),
         "remarks": [
             {"group": talk.unit, "round": remark.round, "text": remark.answer}
             for talk in run.groups for remark in talk.remarks if remark.answer
         ],
-        "turns": [row for talk in run.talks for row in run.transcript(talk)],
+        "turns": [row for talk in run.discussions for row in run.transcript(talk)],
         "agents": [
             {"participant": move.participant, "roundtable_before": move.before or None,
              "roundtable_moved": float(move.moved), "after": move.after or None} for _, move in moved
@@ -780,7 +782,8 @@ def analyse(
         "mode_title": mode.title.in_(language), "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink,
         "decides": settings.agreement, "compose": settings.compose, "consensus_limit": settings.limits.consensus,
         **run.seats(), **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
-        "layers": {unit: layer.model_dump(mode="json") for unit, layer in layers.items()}, "models": _models(run.talks),
+        "layers": {unit: layer.model_dump(mode="json") for unit, layer in layers.items()},
+        "models": _models(run.discussions),
     }  # fmt: skip
     return d.shaped(PRESENTATION, tables, facts)
 
@@ -814,10 +817,10 @@ class Discussions:
         people, turns = frame.drop_duplicates("participant"), frame.drop_duplicates(["session", "turn"])
         stored = context.pinned.get("groups")
         seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
-        talks = [talk for talk in discussions(context.pinned, settings.mode) if talk.turns]
+        opened = [talk for talk in discussions(context.pinned, settings.mode) if talk.turns]
         return cls(
-            [talk for talk in talks if talk.seated],
-            [talk for talk in talks if talk.reads],
+            [talk for talk in opened if talk.seated],
+            [talk for talk in opened if talk.reads],
             dict(zip(people["participant"].astype(str), people["stakeholder_type"].astype(str), strict=True)),
             seating,
             frozenset(frame.loc[frame["respondent"].eq("human"), "participant"].astype(str)),
@@ -825,7 +828,7 @@ class Discussions:
         )
 
     @property
-    def talks(self) -> list[Discussion]:
+    def discussions(self) -> list[Discussion]:
         return [*self.groups, *self.controls]
 
     def seats(self) -> d.Row:
@@ -1064,7 +1067,7 @@ def _facts(run: Discussions, tables: Mapping[str, Sequence[d.Row]], curve: Seque
     exits = Counter(row["exit"] for row in discussed)
     reason: d.Row = next((row for row in tables["reason"] if row["side"] == "discussed"), {})
     spread = next((row["discussed"] for row in tables["conformity"] if row["measure"] == "spread"), None)
-    turns = [turn for talk in run.talks for turn in talk.public]
+    turns = [turn for talk in run.discussions for turn in talk.public]
     answered = [turn for turn in turns if turn.response.position]
     after = Counter(row["after"] for row in tables["agents"] if row["after"]).most_common(2)
     toward: Counter[str] = Counter()
@@ -1104,18 +1107,18 @@ def _joined(groups: Sequence[Discussion]) -> tuple[int, int]:
     return minority, joined
 
 
-def _private(talks: Sequence[Discussion], *, after: bool) -> Iterator[RoundtableTurn]:
-    return (turn for talk in talks for turn in talk.spoken if turn.private and (turn.round > 0) == after)
+def _private(discussions: Sequence[Discussion], *, after: bool) -> Iterator[RoundtableTurn]:
+    return (turn for talk in discussions for turn in talk.spoken if turn.private and (turn.round > 0) == after)
 
 
-def _ratings(talks: Sequence[Discussion], *, after: bool) -> Rated:
-    return {turn.participant: dict(turn.ratings) for turn in _private(talks, after=after) if turn.ratings}
+def _ratings(discussions: Sequence[Discussion], *, after: bool) -> Rated:
+    return {turn.participant: dict(turn.ratings) for turn in _private(discussions, after=after) if turn.ratings}
 
 
-def _before_after(talks: Sequence[Discussion]) -> dict[str, Reason]:
+def _before_after(discussions: Sequence[Discussion]) -> dict[str, Reason]:
     def reason(*, after: bool) -> Reason:
-        rankings = {turn.participant: turn.ranking for turn in _private(talks, after=after) if turn.ranking}
-        return deliberative_reason(_ratings(talks, after=after), rankings)
+        rankings = {turn.participant: turn.ranking for turn in _private(discussions, after=after) if turn.ranking}
+        return deliberative_reason(_ratings(discussions, after=after), rankings)
 
     return {BEFORE: reason(after=False), AFTER: reason(after=True)}
 
@@ -1135,10 +1138,10 @@ def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[d.Row]:
 
 
 def _conformity(run: Discussions, scale: tuple[float, float]) -> list[d.Row]:
-    groups = {who: talk.unit for talk in run.talks for who in talk.participants}
+    groups = {who: talk.unit for talk in run.discussions for who in talk.participants}
     discussed, read = (
-        shallow(conformity(_ratings(talks, after=False), _ratings(talks, after=True), groups, scale))
-        for talks in (run.groups, run.controls)
+        shallow(conformity(_ratings(discussions, after=False), _ratings(discussions, after=True), groups, scale))
+        for discussions in (run.groups, run.controls)
     )
     return [
         {"measure": name, "discussed": discussed[name], "read": read[name], "people": PEOPLE.get(name)}
@@ -1158,16 +1161,16 @@ def _answered(arguments: Sequence[d.Row]) -> list[d.Row]:
     return list(rows.values())
 
 
-def _checks(talks: Sequence[Discussion]) -> list[d.Row]:
+def _checks(discussions: Sequence[Discussion]) -> list[d.Row]:
     """Checks of the mode that public turns did not keep to, also when asked once more."""
-    turns = [turn for talk in talks for turn in talk.public if turn.response.position]
+    turns = [turn for talk in discussions for turn in talk.public if turn.response.position]
     broken = Counter(violation.check for turn in turns for violation in turn.response.violations)
     return [{"check": name, "n": n} for name, n in sorted(broken.items())]
 
 
-def _models(talks: Sequence[Discussion]) -> dict[str, dict[str, int]]:
+def _models(discussions: Sequence[Discussion]) -> dict[str, dict[str, int]]:
     """Who read the rounds, where a model was to."""
-    read = (turn.weighed.analysed for talk in talks for turn in talk.spoken if turn.weighed)
+    read = (turn.weighed.analysed for talk in discussions for turn in talk.spoken if turn.weighed)
     by = Counter(str(reading["by"]) for reading in read if reading)
     return {"analyse": dict(by)} if by else {}
 

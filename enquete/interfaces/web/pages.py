@@ -324,8 +324,8 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
     async def listing(request: Request, entries: Fields = (), name: str = "", error: str = "") -> Response:
         kinds = []
         for offer in (await run_in_thread(person_forms)).values():
-            language, talks = language_of(request), (await asked(offer.by.show))["interviews"]
-            held = [talk for talk in talks if talk.get("respondent", HUMAN) == HUMAN]
+            language, interviews = language_of(request), (await asked(offer.by.show))["interviews"]
+            held = [interview for interview in interviews if interview.get("respondent", HUMAN) == HUMAN]
             fields = [await chosen(offer, field) for field in labelled(offer.fields, offer.by.labels, language)]
             kinds.append(replace(offer, title=tell(offer.title, language), interviews=held, fields=fields))
         return render(
