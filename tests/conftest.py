@@ -70,7 +70,7 @@ def _drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def _without_reports() -> Iterator[None]:
     """For tests of what is asked, begun and refused: nobody reads the reports of their runs, which cost more."""
-    from tests.support.unwritten import without_reports
+    from tests.support.bare_runs import without_reports
 
     with without_reports():
         yield
@@ -83,7 +83,7 @@ unreported = pytest.fixture(name="unreported")(_without_reports)  # for one test
 @pytest.fixture
 def results_only() -> Iterator[None]:
     """For a test that reads what was found, and no report, figure or export of it."""
-    from tests.support.unwritten import results_alone
+    from tests.support.bare_runs import results_alone
 
     with results_alone():
         yield
@@ -92,7 +92,7 @@ def results_only() -> Iterator[None]:
 @pytest.fixture
 def report_only() -> Iterator[None]:
     """For a test that reads findings and report, and no figure or export."""
-    from tests.support.unwritten import results_alone
+    from tests.support.bare_runs import results_alone
 
     with results_alone(report=True):
         yield
@@ -101,7 +101,7 @@ def report_only() -> Iterator[None]:
 @pytest.fixture
 def no_pictures() -> Iterator[None]:
     """For a test that reads all but figures and the page."""
-    from tests.support.unwritten import results_alone
+    from tests.support.bare_runs import results_alone
 
     with results_alone(exports=True):
         yield
@@ -110,7 +110,7 @@ def no_pictures() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def no_figures() -> Iterator[None]:
     """For tests that look at no figure of the reports that are written."""
-    from tests.support.unwritten import without_figures
+    from tests.support.bare_runs import without_figures
 
     with without_figures():
         yield

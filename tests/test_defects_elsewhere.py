@@ -13,9 +13,9 @@ import pytest
 import enquete
 from enquete.ledger.folders import RECORD
 from enquete.state.errors import InstrumentError
+from tests.support.bare_runs import interview
 from tests.support.model_server import ModelServer
 from tests.support.studies import personas, stored_answers
-from tests.support.unwritten import interview
 
 OWN = """
 instrument_id: own

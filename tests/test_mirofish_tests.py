@@ -18,10 +18,10 @@ from enquete.instruments.load import load_own
 from enquete.simulations.population import load_population
 from enquete.state.errors import InstrumentError, SimulationError
 from tests.http.conftest import serving, simulation
+from tests.support.bare_runs import interview
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import personas
-from tests.support.unwritten import interview
 
 ROOT = Path(__file__).parents[1]
 THEIRS = {

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 import tests.bench
-from tests.bench.apart import ours
 from tests.bench.calls import calls, peers
+from tests.bench.child_process import ours
 from tests.bench.disk import disk
 from tests.bench.install import install
 from tests.bench.kills import kills

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.bench.apart import REPOSITORY, enquete, python
+from tests.bench.child_process import REPOSITORY, enquete, python
 from tests.bench.interviewing import LANGUAGE, used, write_prompts
 from tests.bench.loops import Work
 from tests.bench.rounds import median, ratio

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from enquete.ledger.folders import CHECKPOINTS, LEDGER
-from tests.bench.apart import enquete
+from tests.bench.child_process import enquete
 from tests.bench.interviewing import LANGUAGE
 from tests.bench.server import bench_server
 from tests.bench.settings import Size

@@ -22,7 +22,7 @@ from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
 from enquete.state.interview_context import Metered, Prompt
 from enquete.study.run import Run
 from tests.bench.loops import WARM, Clock, Work
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.studies import personas, rows
 
 TEMPERATURE, SEED, LANGUAGE = 0.7, 0, "de"
@@ -70,7 +70,7 @@ def context(folder: Path, work: Work, agents: int) -> Run:
 
 
 def _interview(folder: Path, agents: int, work: Work, **respondent: Any) -> Run:
-    return unwritten.interview(
+    return bare_runs.interview(
         personas(folder, agents), out=str(folder / f"out_{agents}"), methods=["longitudinal"], language=LANGUAGE,
         concurrency=work.in_flight, budget_tokens=10**9, confirm=True, new=True, **respondent,
     )  # fmt: skip

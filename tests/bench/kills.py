@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.bench.apart import ours
+from tests.bench.child_process import ours
 from tests.bench.interviewing import LANGUAGE
 from tests.bench.rounds import median
 from tests.bench.server import BenchServer, bench_server

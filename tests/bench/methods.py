@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.bench.apart import python
+from tests.bench.child_process import python
 from tests.bench.interviewing import LANGUAGE, used
 from tests.bench.loops import Clock
 from tests.bench.rounds import median
 from tests.bench.settings import Size
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.populations import personas_file
 
 
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _interview(folder: Path, method: str, agents: int) -> Path:
-    return unwritten.interview(
+    return bare_runs.interview(
         personas_file(folder / f"{agents}.json", agents), out=str(folder / f"out_{agents}"), methods=[method],
         language=LANGUAGE, respondent="synthetic", budget_tokens=10**10, confirm=True, new=True,
     ).folder  # fmt: skip

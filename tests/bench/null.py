@@ -43,9 +43,9 @@ from enquete.reports.responses import participants_table, responses
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.views import Names, Results
 from enquete.respondents.roles import RULE
-from tests.bench.apart import python
+from tests.bench.child_process import python
 from tests.bench.settings import Size
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.populations import mirofish_folder, set_status
 
 METHODS = ("longitudinal", "diversity", "delphi", "scenario", "laddering", "discovery", "roundtable", "poll")
@@ -422,12 +422,12 @@ def _run(folder: Path, agents: int) -> Path:
     """A synthetic study of all methodologies, two waves, without report."""
     sim = mirofish_folder(folder / f"sim_{agents}", agents, status="running")
     out = str(folder / "out")
-    waiting = unwritten.interview(
+    waiting = bare_runs.interview(
         sim, out=out, methods=list(METHODS), language=LANGUAGE, respondent="synthetic", budget_tokens=10**10,
         confirm=True, new=True,
     )  # fmt: skip
     set_status(sim, "completed")
-    return unwritten.resume(str(waiting.resume_token), out=out).folder
+    return bare_runs.resume(str(waiting.resume_token), out=out).folder
 
 
 # --- the part of the bench --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.bench.apart import REPOSITORY
+from tests.bench.child_process import REPOSITORY
 from tests.bench.targets import beside_audit, compared
 
 MEASURED = REPOSITORY / "bench" / "measured.json"

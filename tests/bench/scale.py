@@ -24,9 +24,9 @@ import psutil
 
 from enquete.ledger.folders import LEDGER
 from enquete.state import collect_seldom
-from tests.bench.apart import python
+from tests.bench.child_process import python
 from tests.bench.server import bench_server
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.studies import call_keys, run_folder, stored_answers
 
 SAMPLED_S = 0.5
@@ -80,7 +80,7 @@ def conduct(given: dict[str, Any]) -> dict[str, Any]:
 
     collect_seldom()  # as `enquete` does
     used, began = ProcessorTime(), time.perf_counter()
-    run = unwritten.interview(**given)
+    run = bare_runs.interview(**given)
     wall, cpu = time.perf_counter() - began, used.end()
     folder = run_folder(Path(given["out"]))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -24,7 +24,7 @@ from urllib.request import urlopen
 import psutil
 from aiohttp import web
 
-from tests.bench.apart import REPOSITORY, ours
+from tests.bench.child_process import REPOSITORY, ours
 from tests.support.schema_filler import fill, schema_in_prompt, sentence
 
 BYTES_PER_TOKEN = 4

@@ -17,7 +17,7 @@ from typing import Any
 from enquete.ledger.folders import read_run
 from enquete.nodes.planning import planned
 from enquete.reports.synthesis import write_synthesis
-from tests.bench.apart import Spent, enquete, python
+from tests.bench.child_process import Spent, enquete, python
 from tests.bench.interviewing import LANGUAGE
 from tests.bench.loops import Clock
 from tests.bench.rounds import median

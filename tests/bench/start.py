@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 
-from tests.bench.apart import enquete, ours, rusage_of
+from tests.bench.child_process import enquete, ours, rusage_of
 from tests.bench.rounds import median
 from tests.bench.settings import Size
 from tests.support.populations import mirofish_folder

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from tests.bench.apart import REPOSITORY
 from tests.bench.calls import INTERVIEWING, WHOLE
+from tests.bench.child_process import REPOSITORY
 
 FILE = REPOSITORY / "bench" / "targets.yaml"
 LATENCY = "0.2"

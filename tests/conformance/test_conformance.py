@@ -19,7 +19,7 @@ from enquete import Arm, Run
 from enquete.graphs.registry import methodologies
 from enquete.reports.run_reading import open_run
 from enquete.study.runs import compare
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.studies import call_keys, edited, personas, rows, spent, stored_answers
 
 NAMES = sorted(methodologies())
@@ -36,7 +36,7 @@ SHORTEST: dict[str, Any] = {
 
 
 def interview(
-    sim: Path, name: str, out: Path, *, by: Callable[..., Run] = unwritten.interview, short: Any = SHORT, **more: Any
+    sim: Path, name: str, out: Path, *, by: Callable[..., Run] = bare_runs.interview, short: Any = SHORT, **more: Any
 ) -> Run:
     settings = {name: short[name]} if name in short else {}
     return by(sim, **{"out": str(out), "methods": [name], "confirm": True, "budget_tokens": ENOUGH,
@@ -145,7 +145,7 @@ def test_a_finished_run_walked_again_makes_no_call(copied: Study) -> None:
     run = copied.run()
     before, answers = call_keys(run.folder), stored_answers(run.folder)
     (run.folder / "checkpoints.sqlite").unlink()
-    again = unwritten.resume(run.run_id, out=str(copied.out), fresh=True, budget_tokens=ENOUGH)
+    again = bare_runs.resume(run.run_id, out=str(copied.out), fresh=True, budget_tokens=ENOUGH)
     assert again.status == "completed"
     assert call_keys(run.folder) == before
     assert stored_answers(run.folder) == answers
@@ -153,7 +153,7 @@ def test_a_finished_run_walked_again_makes_no_call(copied: Study) -> None:
 
 def test_a_replay_makes_the_same_data_from_the_ledger(copied: Study) -> None:
     run = copied.run()
-    again = unwritten.interview(copied.sim, out=str(copied.out), respondent="replay", replay_of=run.run_id)
+    again = bare_runs.interview(copied.sim, out=str(copied.out), respondent="replay", replay_of=run.run_id)
     assert again.status == "completed"
     assert again.run_id != run.run_id
     assert stored_answers(again.folder) == stored_answers(run.folder)
@@ -168,7 +168,7 @@ def test_only_what_failed_is_asked_again(copied: Study) -> None:
     answers, calls = stored_answers(run.folder), call_keys(run.folder)
     spoilt = spoil_last_round(run.folder, copied.name)
     assert spoilt
-    again = unwritten.resume(run.run_id, out=str(copied.out), retry_failed=True)
+    again = bare_runs.resume(run.run_id, out=str(copied.out), retry_failed=True)
     assert again.status == "completed"
     assert stored_answers(again.folder) == answers
     assert sorted(call_keys(again.folder)) == sorted(calls)
@@ -204,11 +204,11 @@ def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(whole: St
         if (number // 2 + NAMES.index(whole.name)) % 2:
             (run.folder / "checkpoints.sqlite").unlink()
         else:
-            short = unwritten.resume(run.resume_token, out=str(out), budget_tokens=cap + 1)
+            short = bare_runs.resume(run.resume_token, out=str(out), budget_tokens=cap + 1)
             assert short.status == "paused", label
             assert spent(short.folder) <= cap + 1, label
         settled = call_keys(run.folder)
-        done = unwritten.resume(run.resume_token, out=str(out), budget_tokens=ENOUGH)
+        done = bare_runs.resume(run.resume_token, out=str(out), budget_tokens=ENOUGH)
         assert done.status == "completed", label
         assert call_keys(done.folder)[: len(settled)] == settled
         assert set(call_keys(done.folder)) == calls

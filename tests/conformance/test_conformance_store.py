@@ -23,7 +23,7 @@ from enquete.ledger.folders import LEDGER
 from enquete.reports.run_reading import open_run
 from enquete.study.runs import delete
 from tests.conformance.test_conformance import interview
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.postgres import PASSWORD, Server
 from tests.support.studies import call_keys, personas, spent, stored_answers
 
@@ -38,7 +38,7 @@ def test_the_store_changes_nothing_but_where_answers_are(name: str, postgres: Se
     short = interview(sim, name, tmp_path / "store", store=postgres.url, budget_tokens=cut)
     assert (short.status, spent(short.folder) <= cut) == ("paused", True)
     assert not (short.folder / LEDGER).exists()
-    going_on = unwritten.resume(short.run_id, out=str(tmp_path / "store"), budget_tokens=50_000_000)
+    going_on = bare_runs.resume(short.run_id, out=str(tmp_path / "store"), budget_tokens=50_000_000)
     assert (going_on.run_id, going_on.status) == (short.run_id, "completed")
     assert stored_answers(going_on.folder) == stored_answers(in_file.folder)
     assert sorted(call_keys(going_on.folder)) == sorted(call_keys(in_file.folder))
@@ -93,10 +93,10 @@ def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
     assert schemas(postgres) - there == {run.run_id}
     assert shown(run) == shown(in_file)
     assert [record.run_id for record in enquete.list_runs(sim, out=str(out))] == [run.run_id]
-    again = unwritten.interview(sim, methods=["poll"], rerun=True, store=postgres.url, **common)
+    again = bare_runs.interview(sim, methods=["poll"], rerun=True, store=postgres.url, **common)
     assert again.record.carried == {"longitudinal": run.run_id}
     assert stored_answers(again.folder) == stored_answers(in_file.folder)
-    replayed = unwritten.interview(sim, replay_of=run.run_id, **(common | {"respondent": "replay"}))
+    replayed = bare_runs.interview(sim, replay_of=run.run_id, **(common | {"respondent": "replay"}))
     assert not (replayed.folder / "store").exists()  # of another run's, in a file
     assert stored_answers(replayed.folder) == stored_answers(run.folder)
     for file in (file for file in tmp_path.rglob("*") if file.is_file()):

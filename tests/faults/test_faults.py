@@ -12,7 +12,7 @@ import pytest
 
 import enquete
 from enquete import Run
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
@@ -60,7 +60,7 @@ def interview(
     server: ModelServer,
     agents: int = AGENTS,
     *,
-    by: Callable[..., Run] = unwritten.interview,
+    by: Callable[..., Run] = bare_runs.interview,
     **more: Any,
 ) -> Run:
     return by(
@@ -108,7 +108,7 @@ def waited_for(
     pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[Waiting], None]]:
     """What a server that is away keeps waiting, begun before all else: the tests of these take what became of it."""
-    with unwritten.results_alone(report=True):
+    with bare_runs.results_alone(report=True):
         begun = {check: pool.submit(check, tmp_path_factory.mktemp("away")) for check in WAITING}
         yield lambda check: begun[check].result()
 
@@ -176,7 +176,7 @@ def test_a_rejected_key_stops_the_run_without_failed_answers(tmp_path: Path) -> 
         assert len(server.requests) <= 64
         assert stored_answers(run.folder) == []
         server.faults = {}
-        done = unwritten.resume(run.resume_token, out=str(tmp_path / "out"), base_url=server.base_url, concurrency=64)
+        done = bare_runs.resume(run.resume_token, out=str(tmp_path / "out"), base_url=server.base_url, concurrency=64)
     assert done.status == "completed"
     assert set(shares(done)) == {"ok"}
 
@@ -193,7 +193,7 @@ def stays_away(tmp_path: Path) -> None:
         assert "zwischenstand" in run.report.lower()
         kept = call_keys(run.folder)
         server.come_back()
-        done = unwritten.resume(run.resume_token, out=str(tmp_path / "out"), concurrency=64, timeout_s=20)
+        done = bare_runs.resume(run.resume_token, out=str(tmp_path / "out"), concurrency=64, timeout_s=20)
     assert done.status == "completed"
     assert set(shares(done)) == {"ok"}
     assert set(kept) <= set(call_keys(done.folder))  # those that were in flight keep their earlier places
@@ -213,7 +213,7 @@ def refuses_one_agent(tmp_path: Path) -> None:
         )  # rounds 1 and 2 of the Delphi: the others have seen feedback without this agent
         server.poison = ""
         before = len(server.requests)
-        again = unwritten.resume(run.run_id, out=str(tmp_path / "out"), retry_failed=True, base_url=server.base_url)
+        again = bare_runs.resume(run.run_id, out=str(tmp_path / "out"), retry_failed=True, base_url=server.base_url)
         asked = server.requests[before:]
         assert len(asked) == 2  # its questionnaire and its last Delphi round
     assert again.status == "completed"
@@ -256,7 +256,7 @@ def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path
             assert (run.status, run.exit_code) == ("paused", 3), mark
             assert spent(run.folder) <= cap, mark
             settled = call_keys(run.folder)
-            done = unwritten.resume(run.resume_token, budget_tokens=enough, out=out, **common)
+            done = bare_runs.resume(run.resume_token, budget_tokens=enough, out=out, **common)
             assert done.status == "completed", mark
             assert stored_answers(done.folder) == expected, mark
             assert len(call_keys(done.folder)) == len(call_keys(whole.folder)), mark

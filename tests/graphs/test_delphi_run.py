@@ -16,7 +16,7 @@ from enquete.instruments.load import load_shipped
 from enquete.reports.run_reading import open_run
 from enquete.state.asking import ATTEMPTS
 from enquete.state.errors import SettingsError
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.populations import BareContext
 from tests.support.studies import call_keys, personas, stored_answers
@@ -26,7 +26,7 @@ SECOND = "round 1/second/"
 
 
 def interview(tmp_path: Path, **more: Any) -> enquete.Run:
-    return unwritten.interview(personas(tmp_path, 4), methods=["delphi"], **{"out": str(tmp_path / "out"), **more})
+    return bare_runs.interview(personas(tmp_path, 4), methods=["delphi"], **{"out": str(tmp_path / "out"), **more})
 
 
 def coded_twice(run: enquete.Run) -> int:

@@ -17,8 +17,8 @@ from enquete.instruments.load import load_shipped
 from enquete.reports.analyses import read_results
 from enquete.state.asking import Answer, Arm, BlockKey, Language
 from enquete.state.methodology import NoSettings
+from tests.support.bare_runs import results_alone
 from tests.support.studies import call_keys, personas, stored_answers
-from tests.support.unwritten import results_alone
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
 SCENARIOS = [s.scenario_id for s in INSTRUMENT.scenarios]

@@ -115,7 +115,7 @@ def findings(seed):
 
 
 def wrong_verdicts(seeds):
-    """Verdicts of the last round against the plant: (false alarms on consensual themes, polarised themes missed)."""
+    """Verdicts of the last round against the truth: (false alarms on consensual themes, polarised themes missed)."""
     alarms, missed = [], []
     for seed in seeds:
         analysis = findings(seed)

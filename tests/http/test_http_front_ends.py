@@ -14,8 +14,8 @@ import pytest
 from enquete.interfaces.views import GOING_ON
 from enquete.study.runs import load_run
 from tests.http.conftest import serving, settled, simulation
+from tests.support.bare_runs import results_alone
 from tests.support.model_server import ModelServer
-from tests.support.unwritten import results_alone
 
 API = "/api/interview"
 

@@ -19,11 +19,11 @@ import pytest
 import enquete
 from enquete.ledger.folders import LEDGER
 from tests.http.conftest import AGENTS, serving, settled, simulation
+from tests.support.bare_runs import results_alone, without_reports
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
 from tests.support.postgres import Server
 from tests.support.studies import call_keys, run_folder
-from tests.support.unwritten import results_alone, without_reports
 
 API = "/api/interview"
 DATA = Path(__file__).parents[1] / "data"

@@ -22,9 +22,9 @@ import pytest
 from enquete.interfaces.views import GOING_ON, StatusWord
 from enquete.interfaces.web.models import TASK_STATUS, TaskStatus, aggregate_of
 from tests.http.conftest import WAIT_S, serving, simulation
+from tests.support.bare_runs import results_alone
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
-from tests.support.unwritten import results_alone
 
 ORIGIN = "http://localhost:3000"
 AGENTS = 4

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from enquete.interfaces.web.models import EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
 from enquete.study.method_operations import operations
 from tests.http.conftest import serving, settled, simulation
-from tests.support.unwritten import results_alone
+from tests.support.bare_runs import results_alone
 
 HOOKS = Path(__file__).with_name("hooks_schemathesis.py")
 OWN = Path(sys.prefix) / "schemathesis" / "bin" / "schemathesis"

@@ -16,8 +16,8 @@ import pytest
 
 import enquete
 from enquete.interfaces.cli import app as cli
-from tests.support.shared import made_once
-from tests.support.unwritten import without_figures
+from tests.support.bare_runs import without_figures
+from tests.support.shared_fixtures import made_once
 
 DATA = Path(__file__).parents[1] / "data"
 REPOSITORY = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.cli.app import COMMANDS
 from tests.interfaces.conftest import DATA, SIM_ID, Command
-from tests.support.unwritten import without_reports
+from tests.support.bare_runs import without_reports
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 

@@ -11,8 +11,8 @@ import pytest
 
 from enquete.ledger.folders import held
 from tests.interfaces.conftest import SIM_ID, Command
+from tests.support.bare_runs import without_reports
 from tests.support.model_server import ModelServer
-from tests.support.unwritten import without_reports
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 

@@ -12,7 +12,7 @@ from enquete.interfaces.cli.run_commands import MARKER, prepared
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 from tests.interfaces.readme_blocks import FIGURE, blocks, drawn, stale
-from tests.support.unwritten import without_partial_reports
+from tests.support.bare_runs import without_partial_reports
 
 
 def test_it_interviews_before_and_after_and_says_what_happens(command: Command) -> None:

@@ -20,9 +20,9 @@ from enquete.ledger.ledger import Ledger
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError, RunLocked
 from enquete.state.interview_context import Completion
-from tests.support import unwritten
-from tests.support.begun import begin_run
+from tests.support import bare_runs
 from tests.support.ledgers import call, prompt, with_ledger
+from tests.support.new_runs import begin_run
 from tests.support.studies import edited, personas, rows, run_folder
 
 
@@ -184,7 +184,7 @@ SPOILT = {
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("finished")
-    unwritten.interview(
+    bare_runs.interview(
         personas(base, 3), out=str(base / "out"), respondent="synthetic", methods=["longitudinal", "diversity"]
     )
     return base / "out"

@@ -13,8 +13,8 @@ import enquete
 from enquete import Run
 from enquete.ledger.folders import LEDGER, NAME, RECORD, latest, mend_latest, move_latest, rebuilt, write_atomically
 from enquete.state.errors import LedgerError
+from tests.support.bare_runs import results_alone
 from tests.support.studies import personas
-from tests.support.unwritten import results_alone
 
 TORN = ["", "{", '{"synthesis": "run_1', "[1]", "null", "\ufffd"]
 

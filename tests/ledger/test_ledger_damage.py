@@ -20,8 +20,8 @@ import pytest
 from enquete.ledger.backup import restore
 from enquete.ledger.folders import CHECKPOINTS, LEDGER
 from enquete.state.errors import LedgerError
-from tests.support import unwritten
-from tests.support.interrupted import interrupted
+from tests.support import bare_runs
+from tests.support.interruption import interrupted
 from tests.support.studies import run_folder, spent, stored_answers
 
 PAGE = 4096
@@ -104,7 +104,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Studies:
     early = interrupted(base / "early", 4, lambda event: event["phase"] == "T1")
     folders = {"early": early.killed, "finished": base / "early" / "out"}
     killed = early.copied(base / "paused")
-    paused = unwritten.resume(killed.name, out=str(base / "paused"), budget_tokens=spent(early.done) * 6 // 10)
+    paused = bare_runs.resume(killed.name, out=str(base / "paused"), budget_tokens=spent(early.done) * 6 // 10)
     assert paused.status == "paused"
     folders["paused"] = base / "paused"
     shutil.copytree(base / "paused", base / "resumed")
@@ -113,7 +113,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Studies:
         if not (base / "late").exists() and event["round"] == 3 and event["done"] > 1:
             shutil.copytree(base / "resumed", base / "late")
 
-    unwritten.resume(paused.run_id, out=str(base / "resumed"), budget_tokens=10**9, progress=look)
+    bare_runs.resume(paused.run_id, out=str(base / "resumed"), budget_tokens=10**9, progress=look)
     folders["late"] = base / "late"
     return Studies(early.whole, folders)
 
@@ -145,7 +145,7 @@ def attempted(act: Callable[[], object]) -> str:
 
 
 def completed(studies: Studies, folder: Path, to: Path) -> None:
-    run = unwritten.resume(folder.name, out=str(to), budget_tokens=10**9)
+    run = bare_runs.resume(folder.name, out=str(to), budget_tokens=10**9)
     assert run.status == "completed"
     assert stored_answers(folder) == studies.whole
 

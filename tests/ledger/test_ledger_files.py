@@ -19,8 +19,8 @@ from enquete.ledger.tables import VERSION
 from enquete.ledger.writer import COUNTER
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError
-from tests.support.begun import begin_run
 from tests.support.ledgers import RUN, with_ledger
+from tests.support.new_runs import begin_run
 from tests.support.populations import participants
 from tests.support.studies import rows
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from enquete.ledger.folders import CHECKPOINTS, LEDGER
-from tests.support import unwritten
-from tests.support.interrupted import Interrupted, interrupted
+from tests.support import bare_runs
+from tests.support.interruption import Interrupted, interrupted
 from tests.support.studies import rows, stored_answers
 
 
@@ -45,7 +45,7 @@ def test_what_was_lost_is_asked_again_in_its_turn_and_with_memory(
     if checkpoints == "gone":
         for file in folder.glob(f"{CHECKPOINTS}*"):
             file.unlink()
-    run = unwritten.resume(folder.name, out=str(tmp_path / "out"))
+    run = bare_runs.resume(folder.name, out=str(tmp_path / "out"))
     assert run.status == "completed"
     assert stored_answers(folder) == study.whole
     first = "SELECT phase, min(id) AS first FROM calls WHERE methodology='longitudinal' GROUP BY phase ORDER BY first"
@@ -58,6 +58,6 @@ def test_what_was_lost_is_asked_again_in_its_turn_and_with_memory(
 
 def test_ledger_that_the_ledger_has_caught_up_with_are_followed(study: Interrupted, tmp_path: Path) -> None:
     folder = study.copied(tmp_path / "out")
-    assert unwritten.resume(folder.name, out=str(tmp_path / "out")).status == "completed"
+    assert bare_runs.resume(folder.name, out=str(tmp_path / "out")).status == "completed"
     assert stored_answers(folder) == study.whole
     assert not (folder / f"{CHECKPOINTS}.damaged").exists()

@@ -30,8 +30,8 @@ from enquete.ledger.workers import (
 )
 from enquete.state.interview_context import Completion
 from enquete.state.request import remember
-from tests.support.begun import begin_run
 from tests.support.ledgers import RUN, call, opened, prompt
+from tests.support.new_runs import begin_run
 from tests.support.postgres import Server
 
 pytestmark = pytest.mark.anyio

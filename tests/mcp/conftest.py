@@ -8,7 +8,7 @@ import pytest
 from mcp_served import AGENTS, METHOD, Served, serving, simulation
 
 import enquete
-from tests.support.unwritten import without_figures
+from tests.support.bare_runs import without_figures
 
 
 @pytest.fixture(scope="session")

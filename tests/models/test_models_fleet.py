@@ -24,7 +24,7 @@ from enquete.models.servers import Fleet, Limiter, health_of, score
 from enquete.models.transport import Transport
 from enquete.state.errors import InputError, ModelUnavailable, SettingsError
 from tests.models.test_models_transport import KEY, prompt
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas, rows, run_folder, spent, stored_answers
 
@@ -234,7 +234,7 @@ def test_a_run_survives_one_of_its_servers(tmp_path: Path) -> None:
     with ExitStack() as stack:
         for drawn in count():  # an agent's server follows from the ports: one in nine times a server has nobody
             servers = [stack.enter_context(ModelServer(latency=0.01)) for _ in range(3)]
-            unwritten.interview(people, **study(tmp_path / f"fleet{drawn}", url_of(servers)))
+            bare_runs.interview(people, **study(tmp_path / f"fleet{drawn}", url_of(servers)))
             used = by_person(servers)
             if set.union(*used.values()) == {0, 1, 2}:
                 break
@@ -243,13 +243,13 @@ def test_a_run_survives_one_of_its_servers(tmp_path: Path) -> None:
         assert all(len(places) == 1 for places in used.values())
         for server in servers:
             server.requests.clear()
-        unwritten.interview(people, **study(tmp_path / "single", servers[1].base_url))
+        bare_runs.interview(people, **study(tmp_path / "single", servers[1].base_url))
         assert stored_answers(run_folder(tmp_path / "single")) == undisturbed
         servers[1].requests.clear()
 
         # Each agent is asked in three rounds: it leaves in the second, and all of its agents have one to go.
         servers[0].vanish(after=1 + sum(places == {0} for places in used.values()))
-        run = unwritten.interview(people, **study(tmp_path / "struck", url_of(servers)))
+        run = bare_runs.interview(people, **study(tmp_path / "struck", url_of(servers)))
         folder = run_folder(tmp_path / "struck")
         assert run.status == "completed"
         assert stored_answers(folder) == undisturbed
@@ -268,13 +268,13 @@ def test_one_that_is_not_there_at_the_beginning_is_told_about_and_left_out(
 ) -> None:
     people = personas(tmp_path, 6)
     with ModelServer() as server:
-        run = unwritten.interview(people, **study(tmp_path, f"{CLOSED},{server.base_url}"))
+        run = bare_runs.interview(people, **study(tmp_path, f"{CLOSED},{server.base_url}"))
         assert run.status == "completed"
         assert server.count() == len(call_keys(run_folder(tmp_path)))
     assert f"The model server {CLOSED} could not be reached" in caplog.text
     assert "Its agents are asked at the others" in caplog.text
     with pytest.raises(ModelUnavailable, match="Nothing was asked"):
-        unwritten.interview(people, **study(tmp_path / "none", f"{CLOSED},http://127.0.0.1:7/v1"))
+        bare_runs.interview(people, **study(tmp_path / "none", f"{CLOSED},http://127.0.0.1:7/v1"))
 
 
 # --- what is written --------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_weights_are_read_batches_go_to_one_server_and_a_fleet_costs_what_its_de
 
     assert key("https://a/v1=3,https://b/v1") == key("https://a/v1,https://b/v1/") != key("https://a/v1")
     with pytest.raises(InputError, match="a batch is ordered from one server"):
-        unwritten.interview(personas(tmp_path, 2), **study(tmp_path, "http://a/v1,http://b/v1", batch=True))
+        bare_runs.interview(personas(tmp_path, 2), **study(tmp_path, "http://a/v1,http://b/v1", batch=True))
     assert not (tmp_path / "runs").exists()
     written = tmp_path / "prices.yaml"
     written.write_text("servers: {a: {m: {input: 1, output: 4}}, b: {m: {input: 2, output: 3}}}\n", "utf-8")
@@ -316,6 +316,6 @@ def test_weights_are_read_batches_go_to_one_server_and_a_fleet_costs_what_its_de
 )  # fmt: skip
 def test_what_is_no_list_of_servers_is_refused_before_anything_is_begun(tmp_path: Path, url: str, words: str) -> None:
     with pytest.raises(SettingsError, match=words) as told:
-        unwritten.interview(personas(tmp_path, 2), **study(tmp_path, url))
+        bare_runs.interview(personas(tmp_path, 2), **study(tmp_path, url))
     assert "hush" not in str(told.value) + shown_url(url)
     assert not (tmp_path / "runs").exists()

@@ -22,10 +22,10 @@ from enquete.nodes.model_server import telling
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.settings import Weights
 from enquete.study import start
+from tests.support.bare_runs import interview, resume
 from tests.support.model_server import ModelServer
 from tests.support.raw_server import RawServer, reply
 from tests.support.studies import personas
-from tests.support.unwritten import interview, resume
 
 CLOSED = "http://127.0.0.1:9/v1"  # discard: nobody listens there
 KEY = "sk-0123456789"

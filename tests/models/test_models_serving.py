@@ -33,7 +33,7 @@ from enquete.models.servers import (
 from enquete.models.transport import Transport
 from enquete.state.errors import ModelRejected
 from enquete.state.interview_context import Prompt
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.small_server import SmallServer
 from tests.support.studies import personas, rows
 
@@ -170,7 +170,7 @@ def test_a_question_too_long_is_asked_in_its_short_form_and_counted(tmp_path: Pa
     ]
     (tmp_path / "people.json").write_text(json.dumps(people))
     with SmallServer(context=6000) as server:
-        run = unwritten.interview(
+        run = bare_runs.interview(
             tmp_path / "people.json", model="test-model", base_url=server.base_url, methods=["longitudinal"],
             out=str(tmp_path / "out"),
         )  # fmt: skip
@@ -186,7 +186,7 @@ def test_five_agents_on_a_laptop(tmp_path: Path) -> None:
     """Questions of 3,000 tokens and more take six times the time-out to read: the run of the issue, in tenths of
     seconds."""
     with SmallServer(slots=2, reading=5000, writing=2000) as server:
-        run = unwritten.interview(
+        run = bare_runs.interview(
             personas(tmp_path, 5), model="test-model", base_url=server.base_url, methods=["longitudinal"],
             out=str(tmp_path / "out"), timeout_s=0.1,
         )  # fmt: skip

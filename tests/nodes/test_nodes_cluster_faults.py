@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from enquete.state.errors import RunLocked
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.network import Cable, Relay, namespace
 from tests.support.postgres import PASSWORD, Server
@@ -117,7 +117,7 @@ def asked(base_url: str, out: Path, **more: Any) -> dict[str, Any]:
 def undisturbed(people: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...]]:
     out = tmp_path_factory.mktemp("undisturbed")
     with ModelServer() as server:
-        unwritten.interview(people, **asked(server.base_url, out))
+        bare_runs.interview(people, **asked(server.base_url, out))
     return stored_answers(run_folder(out))
 
 
@@ -172,7 +172,7 @@ def outlasts(
 ) -> None:  # fmt: skip
     """A study that `strike` hits after thirty requests is completed, and nothing of it is lost."""
     with after(server, 30, strike):
-        run = unwritten.interview(people, **asked(given.pop("base_url", server.base_url), out, **given))
+        run = bare_runs.interview(people, **asked(given.pop("base_url", server.base_url), out, **given))
     assert run.status == "completed"
     require_intact(run_folder(out), server.count(), answers, again)
 
@@ -236,7 +236,7 @@ def test_a_driver_that_slept_keeps_its_run_and_goes_on(
         os.kill(driver.process_id, signal.SIGSTOP)
         try:
             with pytest.raises(RunLocked, match="driven by another process"):
-                unwritten.resume(str(people), out=str(tmp_path / "out"), base_url=server.base_url)
+                bare_runs.resume(str(people), out=str(tmp_path / "out"), base_url=server.base_url)
             time.sleep(STOPPED_S)
         finally:
             os.kill(driver.process_id, signal.SIGCONT)

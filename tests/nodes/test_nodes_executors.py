@@ -21,7 +21,7 @@ import enquete
 from enquete.interfaces.cli import doctor
 from enquete.nodes import executors, worker
 from enquete.state.errors import InputError, SettingsError
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.postgres import PASSWORD, Server
 from tests.support.processes import Driven, kill_after, server_process
@@ -100,14 +100,14 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The synthetic respondent's answers, in one process."""
     out = tmp_path_factory.mktemp("alone")
-    unwritten.interview(people, out=str(out), methods=METHODS, **SHARDS)
+    bare_runs.interview(people, out=str(out), methods=METHODS, **SHARDS)
     return run_folder(out)
 
 
 @pytest.mark.usefixtures("nobody_here")
 def test_two_processes_give_the_answers_of_one(people: Path, alone: Path, tmp_path: Path) -> None:
     events: list[dict[str, Any]] = []
-    run = unwritten.interview(
+    run = bare_runs.interview(
         people, out=str(tmp_path), methods=METHODS, executor="processes:2", progress=events.append, **SHARDS
     )
     folder = run_folder(tmp_path)
@@ -142,7 +142,7 @@ def by_item(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run in one process."""
     out = tmp_path_factory.mktemp("by_item")
     with ModelServer() as server:
-        unwritten.interview(people, **asked(server, out))
+        bare_runs.interview(people, **asked(server, out))
     return run_folder(out)
 
 
@@ -152,7 +152,7 @@ def test_a_cap_holds_over_all_workers_and_a_larger_one_goes_on(
 ) -> None:
     total, _ = spent(by_item)
     cap = total // 2
-    run = unwritten.interview(people, **asked(server, tmp_path / "out", executor=dask, budget_tokens=cap, confirm=True))
+    run = bare_runs.interview(people, **asked(server, tmp_path / "out", executor=dask, budget_tokens=cap, confirm=True))
     folder = run_folder(tmp_path / "out")
     assert run.status == "paused"
     assert "token budget used up" in run.note
@@ -160,7 +160,7 @@ def test_a_cap_holds_over_all_workers_and_a_larger_one_goes_on(
     assert counted == called <= cap
     assert counted > 0.8 * cap  # a tenth is held back for the narrative
     assert rows(folder, "SELECT count(*) FROM calls WHERE status<>'settled'") == [(0,)]
-    done = unwritten.resume(
+    done = bare_runs.resume(
         run.resume_token, out=str(tmp_path / "out"), base_url=server.base_url, executor=dask, budget_tokens=10 * total
     )
     assert done.status == "completed"
@@ -174,7 +174,7 @@ def test_requests_a_minute_and_in_flight_are_those_of_all_workers_together(
 ) -> None:
     """3,000 a minute are 50 a second: the 180 requests take 3.6 s, less the last block."""
     limits = {"test": {"requests_per_minute": 3000}}
-    unwritten.interview(people, **asked(server, tmp_path, executor=dask, limits=limits))
+    bare_runs.interview(people, **asked(server, tmp_path, executor=dask, limits=limits))
     sent = sorted(request.time for request in server.requests)
     most = max(sum(1 for other in sent if moment <= other < moment + 1) for moment in sent)
     assert len(sent) == AGENTS * 15
@@ -191,7 +191,7 @@ def test_a_pause_is_heard_by_every_worker(server: ModelServer, people: Path, das
 
     async def paused() -> None:
         await start.begin()
-        driver = Driver(start.machine, synthesise=unwritten.unwritten)
+        driver = Driver(start.machine, synthesise=bare_runs.unwritten)
         driving = asyncio.create_task(driver.drive(start.folder))
         await asyncio.to_thread(server.wait_for, 20, WAIT_S)
         driver.pause()
@@ -202,7 +202,7 @@ def test_a_pause_is_heard_by_every_worker(server: ModelServer, people: Path, das
     run = enquete.load_run(people, out=tmp_path)
     assert (run.status, len(call_keys(folder))) == ("paused", server.count())
     assert len(call_keys(folder)) < AGENTS * 15
-    done = unwritten.resume(run.resume_token, out=str(tmp_path), base_url=server.base_url, executor=dask)
+    done = bare_runs.resume(run.resume_token, out=str(tmp_path), base_url=server.base_url, executor=dask)
     assert (done.status, server.count()) == ("completed", AGENTS * 15)
 
 
@@ -211,7 +211,7 @@ def test_every_worker_asks_an_agent_at_the_same_of_several_servers(people: Path,
     with ModelServer() as first, ModelServer() as second:
         url = f"{first.base_url}=2,{second.base_url}"
         limits = {"test": {"requests_per_minute": 60_000}}
-        run = unwritten.interview(people, **asked(first, tmp_path, executor=dask, base_url=url, limits=limits))
+        run = bare_runs.interview(people, **asked(first, tmp_path, executor=dask, base_url=url, limits=limits))
         assert run.status == "completed"
         agents = [{str(request.body["messages"][0]) for request in server.requests} for server in (first, second)]
     assert all(agents)
@@ -229,7 +229,7 @@ def undisturbed(people: Path, tmp_path_factory: pytest.TempPathFactory) -> list[
     """The answers of a model server, in one process."""
     out = tmp_path_factory.mktemp("undisturbed")
     with ModelServer() as server:
-        unwritten.interview(people, **asked(server, out, methods=["delphi"]))
+        bare_runs.interview(people, **asked(server, out, methods=["delphi"]))
     return stored_answers(run_folder(out))
 
 
@@ -255,7 +255,7 @@ def test_a_killed_worker_costs_the_calls_it_had_in_flight(
     more = {} if store == "file" else {"store": request.getfixturevalue("postgres").url}
     victim = next(iter(processes(cluster).values()))
     killing = struck(server, 30, lambda: os.kill(victim, signal.SIGKILL))
-    run = unwritten.interview(people, **asked(server, tmp_path, executor=dask, methods=["delphi"], **more))
+    run = bare_runs.interview(people, **asked(server, tmp_path, executor=dask, methods=["delphi"], **more))
     killing.join()
     folder = run_folder(tmp_path)
     assert run.status == "completed"
@@ -281,7 +281,7 @@ def test_a_store_that_crashes_while_workers_write(
         crashed.append(True)
 
     striking = struck(server, 30, strike)
-    run = unwritten.interview(people, **asked(server, tmp_path, executor=dask, store=postgres.url))
+    run = bare_runs.interview(people, **asked(server, tmp_path, executor=dask, store=postgres.url))
     striking.join()
     folder = run_folder(tmp_path)
     assert (run.status, crashed) == ("completed", [True])
@@ -300,7 +300,7 @@ def test_a_worker_that_sleeps_too_long_is_struck_off(
 ) -> None:
     sleeper = next(iter(processes(cluster).values()))
     stopping = struck(server, 30, lambda: os.kill(sleeper, signal.SIGSTOP))
-    run = unwritten.interview(people, **asked(server, tmp_path, executor=dask, methods=["delphi"]))
+    run = bare_runs.interview(people, **asked(server, tmp_path, executor=dask, methods=["delphi"]))
     stopping.join()
     with suppress(ProcessLookupError):  # where its nanny has not killed it
         os.kill(sleeper, signal.SIGCONT)
@@ -329,7 +329,7 @@ def test_a_driver_killed_in_any_round_is_gone_on_with_and_leaves_no_process(
         while list(folder.glob("*-wal")) and opened(folder) and time.monotonic() < gone_by:
             time.sleep(0.1)
         assert not opened(folder)
-        run = unwritten.resume(str(people), out=str(tmp_path / "out"), base_url=server.base_url, executor="processes:2")
+        run = bare_runs.resume(str(people), out=str(tmp_path / "out"), base_url=server.base_url, executor="processes:2")
         assert run.status == "completed"
         assert stored_answers(folder) == undisturbed
         assert server.count() - len(call_keys(folder)) <= max(in_flight, 8)
@@ -389,7 +389,7 @@ def test_an_executor_that_cannot_be_is_refused_before_anything_is_asked(
     server: ModelServer, people: Path, tmp_path: Path, more: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        unwritten.interview(people, **{**asked(server, tmp_path), **more})
+        bare_runs.interview(people, **{**asked(server, tmp_path), **more})
     assert not (tmp_path / "runs").exists()
     assert server.count() == 0
 

@@ -13,10 +13,10 @@ import pytest
 import enquete
 from enquete.nodes.instrument_pins import PACKAGES, as_file, revision, versions
 from enquete.reports.run_reading import open_run
+from tests.support.bare_runs import interview
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import rows
-from tests.support.unwritten import interview
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 

@@ -17,7 +17,7 @@ from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
 from enquete.state.settings import Machine
 from enquete.study.run import Run
-from tests.support.begun import begin_run
+from tests.support.new_runs import begin_run
 from tests.support.studies import call_keys, rows, spent
 
 ARMS = [Arm(), Arm(id="people", role="human", seed=5), Arm(id="replicate_2", role="replicate", seed=6)]

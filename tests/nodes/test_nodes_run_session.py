@@ -23,8 +23,8 @@ from enquete.nodes.run_session import using
 from enquete.state.asking import Arm
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.settings import Machine
-from tests.support.begun import begin_run, record
 from tests.support.ledgers import call, prompt
+from tests.support.new_runs import begin_run, record
 
 pytestmark = pytest.mark.anyio
 

@@ -15,7 +15,7 @@ from enquete.state.channels import ShardSpec
 from enquete.state.errors import LedgerError
 from enquete.state.settings import Machine
 from tests.support import fickle
-from tests.support.begun import begin_run
+from tests.support.new_runs import begin_run
 from tests.support.populations import participants
 from tests.support.studies import rows
 

@@ -20,8 +20,8 @@ from enquete.reports.synthesis import synthesise
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment
+from tests.support.bare_runs import unwritten
 from tests.support.populations import mirofish_folder, personas_file
-from tests.support.unwritten import unwritten
 
 METHODS = ["longitudinal", "delphi"]
 

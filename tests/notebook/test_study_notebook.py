@@ -33,7 +33,7 @@ WAIT_S = 120
 KERNEL = """
 import threading
 import vl_convert
-from tests.support.unwritten import without_partial_reports
+from tests.support.bare_runs import without_partial_reports
 SVG = '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
 draw = vl_convert.vegalite_to_svg
 def drawn(spec, **options):

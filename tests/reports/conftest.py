@@ -27,7 +27,7 @@ from enquete.state.channels import ShardSpec
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine
 from tests.support.populations import go_on
-from tests.support.shared import made_once
+from tests.support.shared_fixtures import made_once
 
 AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
 ALL = dotted_paths()

@@ -25,8 +25,8 @@ from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesis_folder, write_synthesis
 from tests.reports.conftest import Made
+from tests.support.bare_runs import interview, resume
 from tests.support.populations import mirofish_folder
-from tests.support.unwritten import interview, resume
 
 METHODS = ["longitudinal", "delphi", "scenario"]
 FILES = ("report.md", "appendix.md")

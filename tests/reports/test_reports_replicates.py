@@ -20,7 +20,7 @@ from enquete.reports.further_arms import (
 )
 from enquete.reports.views import Names
 from tests.reports.conftest import ALL, made, people_file
-from tests.support.unwritten import results_alone
+from tests.support.bare_runs import results_alone
 
 FRAME = pd.DataFrame(
     {

@@ -26,7 +26,7 @@ from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Prompt
 from enquete.state.settings import Machine
 from tests.reports.conftest import DATA, Made, made, set_status
-from tests.support.unwritten import results_alone
+from tests.support.bare_runs import results_alone
 
 
 def strict(path: Path):

@@ -23,8 +23,8 @@ from enquete.respondents.questions import names_of, read_answer, reply_schema
 from enquete.state.asking import Block, BlockKey, Item, Option
 from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
-from tests.support.begun import begin_run
 from tests.support.choosing import ITEMS, OPTIONS, item
+from tests.support.new_runs import begin_run
 from tests.support.populations import participants
 
 RANKING, BEST_WORST = item("ranking"), item("best_worst")

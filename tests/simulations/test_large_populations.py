@@ -20,7 +20,7 @@ from enquete.simulations.population import Population, among, load_population, p
 from enquete.state.asking import FEW, PAGE, PagedPeople
 from enquete.state.errors import SettingsError, SimulationError, SimulationNotFound
 from enquete.state.request import RunRequest
-from tests.support.measured import measured
+from tests.support.measurement import measured
 
 MANY = FEW + 2 * PAGE + 7
 KINDS = ("fisher", "ngo", "retailer")

@@ -20,7 +20,7 @@ from enquete.simulations.check import check
 from enquete.simulations.population import load_population
 from enquete.simulations.sources import MOST_ROWS
 from tests.simulations.conftest import DATA, OASIS_RUN
-from tests.support.measured import measured
+from tests.support.measurement import measured
 
 DATABASE = "reddit_simulation.db"
 FOREVER = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)"

@@ -45,7 +45,7 @@ def watch(event, args):
         with open({log!r}, "a") as file:
             file.write(f"{{event}} {{host}}\\n")
 sys.addaudithook(watch)
-from tests.support.unwritten import without_figures, without_partial_reports
+from tests.support.bare_runs import without_figures, without_partial_reports
 entered = [without_figures(), without_partial_reports()]
 for each in entered:
     each.__enter__()

@@ -19,10 +19,10 @@ from enquete.nodes.run_choice import require_as_begun
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
 from enquete.study.start import choose_start
+from tests.support.bare_runs import interview
 from tests.support.model_server import ModelServer
 from tests.support.processes import Driven, finish
 from tests.support.studies import call_keys, personas, rows, run_folder, spent, stored_answers
-from tests.support.unwritten import interview
 
 pytestmark = pytest.mark.usefixtures("no_reports", "no_figures")
 

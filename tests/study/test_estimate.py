@@ -11,10 +11,10 @@ import pytest
 import enquete
 from enquete import Arm
 from enquete.state.errors import OverBudget, SettingsError
+from tests.support.bare_runs import interview, resume
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent
-from tests.support.unwritten import interview, resume
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 

@@ -14,10 +14,10 @@ import pytest
 
 import enquete
 from enquete import Arm
+from tests.support.bare_runs import interview
 from tests.support.filling import answered
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas, spent
-from tests.support.unwritten import interview
 
 Study = tuple[int, dict[str, Any]]
 """(agents of the population, request)."""

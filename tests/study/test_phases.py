@@ -12,7 +12,7 @@ import enquete
 from enquete.instruments.pack import pack_named
 from enquete.ledger.folders import latest
 from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.populations import go_on, mirofish_folder, personas_file, set_status
 from tests.support.processes import finish
@@ -83,7 +83,7 @@ def failed(sim: Path) -> Path:
 
 def test_a_simulation_that_failed_before_it_went_on_gives_no_drift_and_its_error_is_told(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    paused = unwritten.interview(sim, methods=["longitudinal"], language="en")
+    paused = bare_runs.interview(sim, methods=["longitudinal"], language="en")
     failed(sim)
     run = enquete.resume(paused.resume_token, sim=str(sim), assume_completed=True)
     assert run.record.baseline == "measured"
@@ -107,7 +107,7 @@ def test_a_simulation_that_is_taken_as_completed_is_said_to_be(tmp_path: Path, w
     reconstructed."""
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
     if went_on:
-        paused = unwritten.interview(sim, methods=["longitudinal"], language="en")
+        paused = bare_runs.interview(sim, methods=["longitudinal"], language="en")
         go_on(sim)
         run = enquete.resume(paused.resume_token, sim=str(failed(sim)), assume_completed=True)
     else:
@@ -121,7 +121,7 @@ def test_a_simulation_that_is_taken_as_completed_is_said_to_be(tmp_path: Path, w
 def at_t0(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A simulation that was asked at T0 alone, by the synthetic respondent, and has completed since."""
     sim = mirofish_folder(tmp_path_factory.mktemp("at_t0") / "sim_1", AGENTS, status="running")
-    assert unwritten.base_run(sim, phase="T0", methods=["longitudinal"]).status == "completed"
+    assert bare_runs.base_run(sim, phase="T0", methods=["longitudinal"]).status == "completed"
     set_status(sim, "completed")
     return sim
 
@@ -145,7 +145,7 @@ def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(at_t0: Path, tmp_path: 
 def test_a_synthetic_t0_is_no_baseline_for_a_model(at_t0: Path, tmp_path: Path) -> None:
     sim = Path(shutil.copytree(at_t0, tmp_path / at_t0.name))
     with ModelServer() as server:
-        run = unwritten.interview(sim, methods=["longitudinal"], model="test", base_url=server.base_url)
+        run = bare_runs.interview(sim, methods=["longitudinal"], model="test", base_url=server.base_url)
     assert (run.record.baseline, run.record.baseline_run_id) == ("reconstructed", "")
 
 
@@ -160,13 +160,13 @@ def test_an_earlier_t0_with_another_instrument_is_refused(at_t0: Path, tmp_path:
 
 def test_t1_uses_the_personas_of_t0_and_reports_who_was_lost_new_or_changed(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    paused = unwritten.interview(sim, methods=["longitudinal"])
+    paused = bare_runs.interview(sim, methods=["longitudinal"])
     before = {row[0]: row[1] for row in rows(paused.folder, "SELECT id, persona FROM participants")}
     mirofish_folder(sim, AGENTS + 1)  # completed, one agent more
     profiles = json.loads((sim / "reddit_profiles.json").read_text("utf-8"))
     profiles[0]["persona"] += " Seit Kurzem im Ruhestand."
     (sim / "reddit_profiles.json").write_text(json.dumps(profiles), "utf-8")
-    done = unwritten.resume(paused.resume_token, sim=str(sim))
+    done = bare_runs.resume(paused.resume_token, sim=str(sim))
     assert done.status == "completed"
     assert {row[0]: row[1] for row in rows(done.folder, "SELECT id, persona FROM participants")} == before
     (memory,) = rows(done.folder, "SELECT value FROM frozen WHERE name='memory'")[0]
@@ -177,7 +177,7 @@ def test_t1_uses_the_personas_of_t0_and_reports_who_was_lost_new_or_changed(tmp_
 
 def test_agents_under_other_names_are_refused_at_t1(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    paused = unwritten.interview(sim, methods=["longitudinal"])
+    paused = bare_runs.interview(sim, methods=["longitudinal"])
     for name in ("reddit_profiles.json", "simulation_config.json"):
         text = (sim / name).read_text("utf-8")
         for who in paused.responses["agent_name"].unique():
@@ -185,7 +185,7 @@ def test_agents_under_other_names_are_refused_at_t1(tmp_path: Path) -> None:
         (sim / name).write_text(text, "utf-8")
     set_status(sim, "completed")
     with pytest.raises(PopulationMismatch):
-        unwritten.resume(paused.resume_token, sim=str(sim))
+        bare_runs.resume(paused.resume_token, sim=str(sim))
     assert wave(paused, "T1") == []
 
 

@@ -15,7 +15,7 @@ import enquete
 from enquete.ledger.folders import CHECKPOINTS
 from enquete.state.errors import RunNotFound
 from enquete.study.tasks import PathSandbox, Tasks
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.populations import mirofish_folder
 from tests.support.studies import edited, rows, run_folder
 
@@ -33,7 +33,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def paused(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A simulation that runs on after T0 was asked."""
     sim = mirofish_folder(tmp_path_factory.mktemp("first") / "simulations" / "sim_a", AGENTS, status="running")
-    assert unwritten.interview(sim, **ASKED).status == "awaiting_simulation"
+    assert bare_runs.interview(sim, **ASKED).status == "awaiting_simulation"
     return sim
 
 
@@ -64,7 +64,7 @@ def test_a_copy_of_a_paused_run_goes_on_in_its_own_folder(paused: Path, tmp_path
     """Under another name, with the original still there: neither its ledger nor its simulation is touched or read."""
     before = contents(paused)
     copy = completed(Path(shutil.copytree(paused, tmp_path / "sim_copy")))
-    run = unwritten.resume(copy)
+    run = bare_runs.resume(copy)
     assert (run.status, run.folder.parents[2]) == ("completed", copy)
     assert [phase for phase, _ in answers(copy)] == ["T0", "T1"]
     assert contents(paused) == before
@@ -75,14 +75,14 @@ def test_a_moved_run_goes_on(paused: Path, tmp_path: Path) -> None:
     inner = tmp_path / "first" / "sim_b"
     shutil.copytree(paused, inner)
     moved = completed(Path(shutil.move(inner, tmp_path / "sim_moved")))
-    run = unwritten.interview(moved, **ASKED)
+    run = bare_runs.interview(moved, **ASKED)
     assert (run.status, run.resumed, run.folder.parents[2]) == ("completed", True, moved)
     assert not inner.exists()
 
 
 def test_a_finished_run_opened_from_a_copy_reads_the_copy(paused: Path, tmp_path: Path) -> None:
     first = completed(Path(shutil.copytree(paused, tmp_path / "sim_first")))
-    unwritten.resume(first)
+    bare_runs.resume(first)
     copy = Path(shutil.copytree(first, tmp_path / "sim_second"))
     with edited(run_folder(copy / "interviews")) as connection:
         connection.execute("UPDATE answers SET text='only in the copy'")
@@ -90,7 +90,7 @@ def test_a_finished_run_opened_from_a_copy_reads_the_copy(paused: Path, tmp_path
     run = enquete.load_run(copy)
     assert set(run.responses["text"]) == {"only in the copy"}
     assert enquete.export(copy).is_relative_to(copy)
-    assert unwritten.resume(run.run_id, sim=str(copy), fresh=True).folder.is_relative_to(copy)  # walked once more
+    assert bare_runs.resume(run.run_id, sim=str(copy), fresh=True).folder.is_relative_to(copy)  # walked once more
     assert contents(first) == before
 
 
@@ -101,7 +101,7 @@ def test_a_token_that_two_simulations_hold_names_neither(paused: Path, tmp_path:
     run_id = run_folder(paused / "interviews").name
     with pytest.raises(RunNotFound, match=r"sim_one, sim_two.*sim=NAME"):
         enquete.resume(run_id, root=str(tmp_path))
-    assert unwritten.resume(run_id, root=str(tmp_path), sim="sim_two").folder.is_relative_to(root / "sim_two")
+    assert bare_runs.resume(run_id, root=str(tmp_path), sim="sim_two").folder.is_relative_to(root / "sim_two")
 
 
 def test_a_server_drives_a_run_and_its_copy_side_by_side(paused: Path, tmp_path: Path) -> None:
@@ -132,5 +132,5 @@ def test_ledger_of_another_place_are_left_aside(paused: Path, tmp_path: Path, ca
             (run.name, renamed.name),
         )
         assert changed.rowcount
-    assert unwritten.resume(copy).status == "completed"
+    assert bare_runs.resume(copy).status == "completed"
     assert "checkpoints of another place are left aside" in caplog.text

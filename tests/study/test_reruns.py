@@ -22,7 +22,7 @@ from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.study.runs import compare
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, spent, stored_answers
@@ -91,7 +91,7 @@ def test_one_methodology_is_asked_anew_and_the_report_covers_both(
 @pytest.mark.usefixtures("base")
 def test_a_rerun_that_was_interrupted_is_gone_on_with(tmp_path: Path, edited: str) -> None:
     asked = {"methods": ["delphi"], "rerun": True, "instruments": {"delphi": edited}, "confirm": True}
-    asked["by"] = unwritten.interview
+    asked["by"] = bare_runs.interview
     cut = study(tmp_path, budget_tokens=5000, **asked)
     assert cut.status == "paused"
     done = study(tmp_path, budget_tokens=10**7, **asked)
@@ -100,11 +100,11 @@ def test_a_rerun_that_was_interrupted_is_gone_on_with(tmp_path: Path, edited: st
 
 
 def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(tmp_path: Path, edited: str) -> None:
-    base = study(tmp_path, by=unwritten.base_run, methods=["delphi"], instruments={"delphi": edited})
-    runs = {"again": study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)}
+    base = study(tmp_path, by=bare_runs.base_run, methods=["delphi"], instruments={"delphi": edited})
+    runs = {"again": study(tmp_path, by=bare_runs.interview, methods=["delphi"], rerun=True)}
     shipped = {"delphi": "shipped"}
-    runs["shipped"] = study(tmp_path, by=unwritten.base_run, methods=["delphi"], rerun=True, instruments=shipped)
-    runs["as shipped"] = study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)
+    runs["shipped"] = study(tmp_path, by=bare_runs.base_run, methods=["delphi"], rerun=True, instruments=shipped)
+    runs["as shipped"] = study(tmp_path, by=bare_runs.interview, methods=["delphi"], rerun=True)
     assert f"delphi: asked anew with the instrument of run {base.run_id} (delphi.yaml)" in runs["again"].flags
     hashes = {name: read_record(run.folder).instruments["delphi"].hash for name, run in runs.items()}
     model = methodologies()["delphi"].instrument
@@ -116,8 +116,8 @@ def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(
 
 
 def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: Path) -> None:
-    second = study(tmp_path, by=unwritten.base_run, methods=["delphi"], rerun=True)
-    third = study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)
+    second = study(tmp_path, by=bare_runs.base_run, methods=["delphi"], rerun=True)
+    third = study(tmp_path, by=bare_runs.interview, methods=["delphi"], rerun=True)
     assert len({base.run_id, second.run_id, third.run_id}) == 3
     assert third.record.carried == {"scenario": base.run_id}
     assert compare(second, third).changed.keys() <= {"run_id", "asked_at"}
@@ -125,14 +125,14 @@ def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: P
 
 def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", 5)
-    base = unwritten.base_run(sim, methods=["longitudinal", "scenario"])
-    run = unwritten.interview(sim, methods=["scenario"], rerun=True)
+    base = bare_runs.base_run(sim, methods=["longitudinal", "scenario"])
+    run = bare_runs.interview(sim, methods=["scenario"], rerun=True)
     assert run.status == "completed"
     assert run.record.carried == {"longitudinal": base.run_id}
     with open_run(run.folder) as reading:
         analysis = find(reading, responses(reading), raise_bugs=True).results["longitudinal"]
     assert (analysis["kind"], analysis["pairs"]) == ("experience_effect", 5 * 14)
-    again = unwritten.interview(sim, methods=["longitudinal"], rerun=True)
+    again = bare_runs.interview(sim, methods=["longitudinal"], rerun=True)
     assert again.status == "completed"
     assert set(again.responses["phase"]) == {"T0", "T1"}
 
@@ -161,7 +161,7 @@ def test_there_must_be_something_to_go_back_to(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_run_cannot_be_replayed(tmp_path: Path) -> None:
-    run = study(tmp_path, by=unwritten.interview, methods=["delphi"], budget_tokens=4000, confirm=True)
+    run = study(tmp_path, by=bare_runs.interview, methods=["delphi"], budget_tokens=4000, confirm=True)
     with pytest.raises(RunMismatch, match="not finished"):
         study(tmp_path, respondent="replay", replay_of=run.run_id)
 
@@ -189,6 +189,6 @@ def test_a_replay_of_a_run_that_made_no_such_call_says_so(base: enquete.Run, tmp
     with closing(sqlite3.connect(base.folder / "ledger.sqlite")) as connection:
         connection.execute("DELETE FROM calls WHERE id = (SELECT min(id) FROM calls)")
         connection.commit()
-    again = study(tmp_path, by=unwritten.interview, respondent="replay")
+    again = study(tmp_path, by=bare_runs.interview, respondent="replay")
     assert again.status == "failed"
     assert "cannot be replayed" in again.note

@@ -11,8 +11,8 @@ import pytest
 import enquete
 from enquete.state.errors import RunNotFound
 from enquete.study.tasks import NobodyInterviewed, OutsideRoot, PathSandbox, Tasks, TooManyRuns
+from tests.support.bare_runs import interview
 from tests.support.populations import mirofish_folder
-from tests.support.unwritten import interview
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 

@@ -16,9 +16,9 @@ from enquete.memory.recall import LocalMemory
 from enquete.nodes.critic_graph import PairRecord
 from enquete.state.errors import SettingsError
 from enquete.study.run import Run
+from tests.support.bare_runs import interview
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas, rows, stored_answers
-from tests.support.unwritten import interview
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 

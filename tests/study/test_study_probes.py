@@ -24,7 +24,7 @@ from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import write_synthesis
 from enquete.state.asking import Arm
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
@@ -44,13 +44,13 @@ CLOSED_PROBES = {
 
 
 def interview(sim: Path, out: Path, **arguments: Any) -> Run:
-    return unwritten.interview(sim, out=str(out), confirm=True, **{"budget_tokens": ENOUGH, **arguments})
+    return bare_runs.interview(sim, out=str(out), confirm=True, **{"budget_tokens": ENOUGH, **arguments})
 
 
 def interview_again(sim: Path, run: Run) -> Run:
     """A replay: the run's own ledger answers."""
     out = str(run.folder.parent.parent)
-    return unwritten.interview(sim, out=out, respondent="replay", replay_of=run.run_id)
+    return bare_runs.interview(sim, out=out, respondent="replay", replay_of=run.run_id)
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +269,7 @@ class TestEveryMethodology:
         settled = call_keys(cut.folder)
         asides = [sum(key[2] != "main" for key in keys) for keys in (settled, call_keys(run.folder))]
         assert 0 < asides[0] < asides[1]
-        done = unwritten.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
+        done = bare_runs.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
         assert done.status == "completed"
         assert call_keys(done.folder)[: len(settled)] == settled
         assert spent(done.folder) == spent(run.folder)
@@ -298,7 +298,7 @@ def test_orders_are_kept_over_a_resume_and_told_in_every_row(tmp_path: Path) -> 
         personas(tmp_path, 10), tmp_path / "cut", **arguments, budget_tokens=spent(whole.folder) // 2 + 4000
     )
     assert cut.status == "paused"
-    done = unwritten.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
+    done = bare_runs.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
     columns = ["participant", "item_id", "item_position", "option_order", "value"]
     pd.testing.assert_frame_equal(done.responses[columns], whole.responses[columns])
     closed = whole.responses[whole.responses["scale_min"].notna()]

@@ -12,7 +12,7 @@ from enquete.ledger.folders import LEDGER
 from enquete.ledger.ledger import Ledger
 from enquete.respondents.person import close_form, open_forms, save_draft
 from enquete.state.asking import Item
-from tests.support.unwritten import resume
+from tests.support.bare_runs import resume
 
 
 def answered(run: Run, *, by: Callable[..., Run] = resume, **request: Any) -> Run:

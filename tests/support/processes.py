@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 import pytest
 
 import enquete
-from tests.support.unwritten import without_figures
+from tests.support.bare_runs import without_figures
 
 WAIT_S = 60
 

@@ -9,7 +9,7 @@ import pytest
 
 import enquete
 from tests.support.populations import mirofish_folder
-from tests.support.shared import made_once
+from tests.support.shared_fixtures import made_once
 
 HOSTILE = "<img src=x onerror=alert(1)> \u202e\x1b[31m"
 ASKED = {"respondent": "synthetic", "language": "en", "new": True}

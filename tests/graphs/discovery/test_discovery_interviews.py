@@ -75,7 +75,7 @@ def test_a_decrement_of_a_tenth_buys_ten_questions() -> None:
     [(name, language) for name in SHIPPED for language in ("de", "en") if (name, language) != ("job-shop", "en")],
 )
 def test_a_planted_record_is_recovered_completely_within_the_budget(name: str, language: Language) -> None:
-    """Optional fields included; the reader of answers knows the schema, the plant words them in
+    """Optional fields included; the reader of answers knows the schema, the ground truth words them in
     truth/discovery.yaml."""
     discovery = load_schema(name)
     who = person({"de": 1, "en": 2}[language])

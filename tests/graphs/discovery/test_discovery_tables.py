@@ -14,8 +14,8 @@ import enquete
 from enquete.graphs.discovery.results import record_table
 from enquete.reports.declarations import records
 from enquete.respondents.roles import normal
+from tests.support.bare_runs import results_alone
 from tests.support.studies import personas
-from tests.support.unwritten import results_alone
 
 
 @pytest.fixture(scope="module")

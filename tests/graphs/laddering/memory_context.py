@@ -26,14 +26,14 @@ from tests.support.memory_context import Says
 
 INSTRUMENT = load_shipped(LadderingInstrument, "laddering")
 CONCEPTS = ("fisheries_2040", "oat_drink")
-PLANTS = {name: ground_truth(LadderingSettings(concept=name).topic) for name in CONCEPTS}
-PLANT = PLANTS["fisheries_2040"]
+GROUND_TRUTHS = {name: ground_truth(LadderingSettings(concept=name).topic) for name in CONCEPTS}
+GROUND_TRUTH = GROUND_TRUTHS["fisheries_2040"]
 NOBODYS = ground_truth(LadderingSettings().topic.model_copy(update={"topic": Text(de="Fahrräder", en="Bicycles")}))
 """Of a topic that no pack knows."""
 
 
-def planting(settings: LadderingSettings) -> GroundTruth:
-    return PLANTS[settings.concept]
+def truth_about(settings: LadderingSettings) -> GroundTruth:
+    return GROUND_TRUTHS[settings.concept]
 
 
 class MemoryContext(Memory):
@@ -45,7 +45,7 @@ class MemoryContext(Memory):
         language: Language = "de",
         says: Says | None = None,
         seed: int = 0,
-        planted: GroundTruth = PLANT,
+        planted: GroundTruth = GROUND_TRUTH,
     ):
         answers = says or (lambda who, block: answer(who, block, language, seed, truth=planted)[0])
         super().__init__(who, answers, language, methodology="laddering", seed=seed)
@@ -90,8 +90,8 @@ class Recall(NamedTuple):
 
 
 def recall(interview: LadderingInterview, who: Participant, settings: LadderingSettings, seed: int = 0) -> Recall:
-    carried = planting(settings).carried(who, settings.method.id, seed)
-    planted = links(carried, planting(settings).manner.leads)
+    carried = truth_about(settings).carried(who, settings.method.id, seed)
+    planted = links(carried, truth_about(settings).manner.leads)
     ends = {frozenset((edge.source, edge.target)) for edge in interview.graph.edges.values()}
     recalled = sum(
         any(frozenset((a, b)) in ends for a in _nodes(interview, link.source) for b in _nodes(interview, link.target))
@@ -110,7 +110,7 @@ def study(agents: int, settings: LadderingSettings, language: Language) -> tuple
     total, interviews = Recall(0, 0), list[LadderingInterview]()
     for number in range(agents):
         who = person(number, TYPES[number % len(TYPES)])
-        interview = interviewed(MemoryContext(who, language, planted=planting(settings)), settings)
+        interview = interviewed(MemoryContext(who, language, planted=truth_about(settings)), settings)
         part = recall(interview, who, settings)
         total = Recall(total.found + part.found, total.planted + part.planted)
         interviews.append(interview)

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import enquete
+from tests.support.bare_runs import results_alone
 from tests.support.model_server import ModelServer
 from tests.support.studies import personas
-from tests.support.unwritten import results_alone
 
 ANSWERS = (
     "Hmm, I suppose the foam is what got me into it, sort of? It holds up in a flat white, not like that watery soy "

@@ -15,8 +15,8 @@ import enquete
 from enquete.graphs.laddering.files import chains_of
 from enquete.state.errors import InputError
 from enquete.study.method_operations import operate
+from tests.support.bare_runs import results_alone
 from tests.support.studies import personas
-from tests.support.unwritten import results_alone
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ from enquete.graphs.laddering.network import (
 )
 from enquete.respondents.roles import normal
 from tests.graphs.laddering.builders import METHOD, graph
-from tests.graphs.laddering.memory_context import PLANT
+from tests.graphs.laddering.memory_context import GROUND_TRUTH
 
 
 def interviews(*graphs: KnowledgeGraph) -> list[LadderingInterview]:
@@ -123,7 +123,7 @@ def test_codes_hold_what_is_alike_but_no_opposites() -> None:
 
 def test_planted_thoughts_come_back_as_one_code_each() -> None:
     """86 wordings of 43 thoughts, German; without types, which hold more apart. By trigrams they were 86 concepts."""
-    chains = [chain for chain in PLANT.chains if chain.method == "means_end_chain"]
+    chains = [chain for chain in GROUND_TRUTH.chains if chain.method == "means_end_chain"]
     thoughts = {thought.de for chain in chains for thought in chain.all_thoughts}
     assert 39 <= len(grouped(sorted(normal(wording) for thought in thoughts for wording in thought))) <= 47
 

@@ -17,10 +17,10 @@ from enquete.state.errors import InputError
 from enquete.study.method_operations import FacadePort, operate
 from tests.graphs.laddering.scripted import script
 from tests.http.conftest import serving
+from tests.support.bare_runs import without_reports
 from tests.support.model_server import ModelServer
 from tests.support.processes import Forked
 from tests.support.studies import call_keys
-from tests.support.unwritten import without_reports
 
 ADA = {"name": "Ada", "concept": "oat_drink", "turns": 6, "language": "en", "synthetic": True}
 SAID = ("Mostly the foam in my coffee.", "Because it gives me a calm morning.")

@@ -1,5 +1,5 @@
 """What is planted, and what comes back of it: questions reveal one thought at a time; every ontology finds what was
-planted; of 50 agents, codes and links over all interviews, precision and recall against the plant."""
+planted; of 50 agents, codes and links over all interviews, precision and recall against the truth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ from enquete.graphs.laddering.network import PooledConcept, concept_rows, implic
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import Thought, answer, links
 from enquete.state.asking import Block, BlockKey, Item, Language
-from tests.graphs.laddering.memory_context import NOBODYS, PLANT, PLANTS, SAME, TYPES, focuses, person, planting, study
+from tests.graphs.laddering.memory_context import (
+    GROUND_TRUTH,
+    GROUND_TRUTHS,
+    NOBODYS,
+    SAME,
+    TYPES,
+    focuses,
+    person,
+    study,
+    truth_about,
+)
 from tests.graphs.laddering.test_laddering_layers import FIVE
 
 # Share found that is held to; .8 is the aim, which jobs and journeys miss with the weights that ship (measured .63 to
@@ -25,7 +35,7 @@ LEAST = {
 }  # fmt: skip
 
 
-# --- the plant --------------------------------------------------------------------------------------------------------
+# --- ground truth ----------------------------------------------------------------------------------------------------
 
 
 def asked(question: str, heard: str = "", turn: int = 1) -> Block:
@@ -36,12 +46,12 @@ def asked(question: str, heard: str = "", turn: int = 1) -> Block:
 
 
 def reply(question: str, said: str = "", turn: int = 1) -> str:
-    (given,) = answer(person(), asked(question, said, turn), "de", 0, truth=PLANT)
+    (given,) = answer(person(), asked(question, said, turn), "de", 0, truth=GROUND_TRUTH)
     return given.text
 
 
 def test_a_good_question_reveals_the_next_thought_and_only_that() -> None:
-    chain = PLANT.carried(person(), "means_end_chain", 0)[0]
+    chain = GROUND_TRUTH.carried(person(), "means_end_chain", 0)[0]
     heard = "Antwort: Mir geht es um " + chain.thoughts[0].de[0]
     text = reply(f"Warum ist Ihnen „{chain.thoughts[0].de[0]}“ wichtig?", heard)
     assert sum(any(wording in text for wording in thought.de) for thought in chain.thoughts[1:]) == 1
@@ -52,12 +62,12 @@ def test_a_good_question_reveals_the_next_thought_and_only_that() -> None:
     "question", ["Warum ist Ihnen „blaue Wolken“ wichtig?", "Habe ich „{first}“ so richtig verstanden?", "Und?"]
 )
 def test_another_question_reveals_nothing(question: str) -> None:
-    chain = PLANT.carried(person(), "means_end_chain", 0)[0]
+    chain = GROUND_TRUTH.carried(person(), "means_end_chain", 0)[0]
     first = chain.thoughts[0].de[0]
     text = reply(question.format(first=first), f"Antwort: {first}")
     assert not any(
         wording in text
-        for planted_chain in PLANT.chains
+        for planted_chain in GROUND_TRUTH.chains
         for thought in planted_chain.thoughts
         for wording in thought.de
         if wording != first
@@ -66,15 +76,15 @@ def test_another_question_reveals_nothing(question: str) -> None:
 
 @pytest.mark.parametrize("methodology", [*FIVE, "unheard_of"])
 def test_every_type_carries_three_chains_in_every_ontology_and_topic(methodology: str) -> None:
-    for planted in (*PLANTS.values(), NOBODYS):
-        for kind in (*planted.pack.types, *PLANT.pack.types, "Zahnarzt"):
+    for planted in (*GROUND_TRUTHS.values(), NOBODYS):
+        for kind in (*planted.pack.types, *GROUND_TRUTH.pack.types, "Zahnarzt"):
             carried = planted.carried(person(1, kind), methodology, 0)
             assert len(carried) >= 3, kind
             assert len(links(carried)) >= 6, kind
 
 
 def test_wordings_are_long_enough_to_be_told_apart() -> None:
-    for planted in (*PLANTS.values(), NOBODYS):
+    for planted in (*GROUND_TRUTHS.values(), NOBODYS):
         for thought in (thought for chain in planted.chains for thought in chain.thoughts):
             assert len(thought.de) >= 2
             assert len(thought.en) >= 2
@@ -135,9 +145,9 @@ def thought_of(concept: PooledConcept, thoughts: Sequence[Thought]) -> int:
 def recovered(interviews: Sequence[LadderingInterview], settings: LadderingSettings) -> dict[str, float]:
     """codes; thoughts that have one; precision: direct links between thoughts that are planted so; recall: of the
     thoughts' links that agents carry and could be asked, those that any interview gave."""
-    plant = planting(settings)
+    truth = truth_about(settings)
     who = [person(n, TYPES[n % len(TYPES)]) for n in range(len(interviews))]
-    carried = [plant.carried(participant, settings.method.id, 0) for participant in who]
+    carried = [truth.carried(participant, settings.method.id, 0) for participant in who]
     thoughts = list(
         {
             thought.all_wordings: thought for chains in carried for chain in chains for thought in chain.all_thoughts
@@ -146,7 +156,7 @@ def recovered(interviews: Sequence[LadderingInterview], settings: LadderingSetti
     place = {thought.all_wordings: number for number, thought in enumerate(thoughts)}
     planted = {
         frozenset((place[link.source.all_wordings], place[link.target.all_wordings]))
-        for chains in carried for link in links(chains, plant.manner.leads)
+        for chains in carried for link in links(chains, truth.manner.leads)
     }  # fmt: skip
     chained = {
         frozenset((place[a.all_wordings], place[b.all_wordings]))

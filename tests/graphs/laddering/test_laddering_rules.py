@@ -2,7 +2,7 @@
 answer's surface, and that neither knows the words of what is planted.
 
 Each answer comes with words of which one must stand in the concept (none: nothing may be read), and whether it hangs on
-what was asked about; they were written without a look at the reader or the plant. Measured 2026-11-24: see LEAST.
+what was asked about; they were written without a look at the reader or that. Measured 2026-11-24: see LEAST.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from enquete.graphs.laddering.interviewer import (
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals import Readings
 from enquete.respondents.roles import normal
-from tests.graphs.laddering.memory_context import NOBODYS, PLANTS
+from tests.graphs.laddering.memory_context import GROUND_TRUTHS, NOBODYS
 
 METHOD, GRID = LadderingSettings().method, LadderingSettings(methodology="repertory_grid").method
 FOCUS = KnownConcept(text="feste Regeln", type="attribute")
@@ -217,7 +217,7 @@ def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
 # --- no list is shared ------------------------------------------------------------------------------------------------
 
 
-def test_rules_and_plant_share_no_module_and_no_word_list() -> None:
+def test_rules_and_ground_truth_share_no_module_and_no_word_list() -> None:
     def imports(module: object) -> set[str]:
         tree = ast.parse(inspect.getsource(module))  # a module
         return {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -225,9 +225,9 @@ def test_rules_and_plant_share_no_module_and_no_word_list() -> None:
     assert not any("synthetic" in name for name in imports(interviewer))
     assert not any(name.endswith("interviewer") for name in imports(synthetic))
     code = normal(Path(inspect.getfile(interviewer)).read_text("utf-8"))
-    plants = (*PLANTS.values(), NOBODYS)
+    truths = (*GROUND_TRUTHS.values(), NOBODYS)
     planted = [
-        w for plant in plants for chain in plant.chains for thought in chain.thoughts for w in thought.all_wordings
+        w for truth in truths for chain in truth.chains for thought in chain.thoughts for w in thought.all_wordings
     ]
     assert not [wording for wording in planted if "{" not in wording and normal(wording) in code]
     sentences = [line for says in NOBODYS.manner.says.values() for lines in says.values() for line in lines]

@@ -16,7 +16,7 @@ from enquete.reports.analyses import read_results
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import InputError
 from tests.graphs.laddering.scripted import script
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.processes import Driven, finish, kill_after
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
@@ -115,10 +115,10 @@ def test_roles_have_models_of_their_own_and_what_another_did_is_recorded_and_sai
 
 def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_path: Path) -> None:
     with ModelServer(script=script) as server:
-        run = interview(tmp_path, 1, by=unwritten.interview, model="test", base_url=server.base_url)
+        run = interview(tmp_path, 1, by=bare_runs.interview, model="test", base_url=server.base_url)
         assert run.status == "completed"
         sent = len(server.requests)
-        again = unwritten.interview(
+        again = bare_runs.interview(
             personas(tmp_path, 1), out=str(tmp_path / "out"), respondent="replay", replay_of=run.run_id, new=True
         )
         assert len(server.requests) == sent
@@ -158,7 +158,7 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("results_only")
 def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
-    whole = interview(tmp_path, 3, out="whole", by=unwritten.interview)
+    whole = interview(tmp_path, 3, out="whole", by=bare_runs.interview)
     spent = sum(row[0] for row in rows(whole.folder, "SELECT input_tokens + output_tokens FROM calls"))
     run = interview(tmp_path, 3, out="cut", concurrency=1, budget_tokens=spent // 2 + 9000, confirm=True)
     assert run.status == "paused"
@@ -167,7 +167,7 @@ def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
     assert 0 < len(log(run)) < len(turns_kept(whole))
     # Not the last turn of each: an answer that nobody has read yet is there, too.
     assert run.responses["status"].eq("ok").sum() < len(whole.responses)
-    done = unwritten.resume(run.resume_token, out=str(tmp_path / "cut"), budget_tokens=10**8)
+    done = bare_runs.resume(run.resume_token, out=str(tmp_path / "cut"), budget_tokens=10**8)
     assert turns_kept(done) == turns_kept(whole)
 
 

@@ -43,15 +43,15 @@ from enquete.respondents.roles import normal
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant, Reply
 from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.memory_context import (
+    GROUND_TRUTH,
     INSTRUMENT,
-    PLANT,
     MemoryContext,
     focuses,
     interviewed,
     person,
-    planting,
     saying,
     study,
+    truth_about,
 )
 
 TEN = ("context_loading", "utterance_saving", "extraction", "graph_update", "state_computation", "strategy_selection",
@@ -346,10 +346,10 @@ def test_a_respondent_who_has_nothing_left_to_say_is_let_go_early_for_the_right_
 
 
 def test_a_respondent_of_few_words_stays_as_long_as_they_tell_something() -> None:
-    """Who tires in the plant still names thoughts: an interview of them ends as shallow after five that name none."""
-    tired = next(n for n in itertools.count() if PLANT.tires(person(n), 0))
+    """Who tires still names thoughts: an interview of them ends as shallow after five that name none."""
+    tired = next(n for n in itertools.count() if GROUND_TRUTH.tires(person(n), 0))
     interview = interviewed(MemoryContext(person(tired)), LadderingSettings(turns=20))
-    after = PLANT.manner.fatigue.after_turn
+    after = GROUND_TRUTH.manner.fatigue.after_turn
     assert {turn.depth for turn in interview.turns[after:]} == {"surface"}
     assert sum(turn.changes.any_new for turn in interview.turns[after:]) > 2
 
@@ -461,7 +461,7 @@ GRID = LadderingSettings(methodology="repertory_grid", turns=9)
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_three_elements_come_first_then_they_are_compared_once(language: Language) -> None:
-    interview = interviewed(MemoryContext(person(), language, planted=planting(GRID)), GRID)
+    interview = interviewed(MemoryContext(person(), language, planted=truth_about(GRID)), GRID)
     elements = [node for node in interview.graph.nodes.values() if node.type == "element"]
     assert [node.turn for node in elements] == [1, 2, 3]
     triad = interview.turns[3]

@@ -20,10 +20,10 @@ from enquete.graphs.roundtable.modes import Response
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import EnqueteError, SettingsError
 from tests.graphs.roundtable.callers import QUESTION, SEATS, python
+from tests.support.bare_runs import results_alone, without_reports
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import personas
-from tests.support.unwritten import results_alone, without_reports
 
 KEYS = {"ANTHROPIC_KEY": "key-of-claude", "GPT_KEY": "key-of-chatgpt", "GEMINI_KEY": "key-of-gemini"}
 

@@ -36,9 +36,9 @@ from enquete.state.untrusted_input import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.method_operations import FacadePort, operate
 from enquete.study.tasks import PathSandbox, Tasks
 from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python
+from tests.support.bare_runs import results_alone, without_reports
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
-from tests.support.unwritten import results_alone, without_reports
 
 REMARK = "Please think of the apprentices, too."
 ROUND_1, MODERATOR, NOW = "What was said in round 1", "What the moderator says before round 2", (

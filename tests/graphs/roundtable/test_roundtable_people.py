@@ -11,7 +11,7 @@ import pytest
 
 import enquete
 from enquete import Run
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.filling import answered
 from tests.support.studies import personas
 
@@ -26,7 +26,7 @@ SETTINGS = {
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """It waits for the person, who is asked alone first."""
     folder = tmp_path_factory.mktemp("seat")
-    return unwritten.interview(
+    return bare_runs.interview(
         personas(folder, 12), methods=["roundtable"], settings={"roundtable": SETTINGS}, language="en",
         out=str(folder / "out"),
     )  # fmt: skip

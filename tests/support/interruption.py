@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support import unwritten
+from tests.support import bare_runs
 from tests.support.populations import mirofish_folder
 from tests.support.studies import run_folder, stored_answers
 
@@ -35,7 +35,7 @@ def interrupted(base: Path, agents: int, when: Callable[[dict[str, Any]], bool],
         if not (base / "killed").exists() and when(event):
             shutil.copytree(base / "out", base / "killed")
 
-    run = unwritten.interview(
+    run = bare_runs.interview(
         mirofish_folder(base / "sim_1", agents), out=str(base / "out"), respondent="synthetic", progress=look,
         **{"methods": METHODS, "language": "en", **asked},
     )  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.measured import measured
+from tests.support.measurement import measured
 from tests.support.processes import environment
 
 REPOSITORY = Path(__file__).parents[2]
