@@ -554,8 +554,8 @@ RUN = d.Presentation(
     ),
     texts=(
         d.TextBlock(at="appendix", says=N_(
-            "Run {run} of {simulation}: {status}. Topic: {topic}. Fingerprint of the settings: {fingerprint}. Hash of "
-            "the population: {population_hash}.")),
+            "Run {run} of {simulation}: {status}. Fingerprint of the settings: {fingerprint}. Hash of the population: "
+            "{population_hash}. Topic: {topic}")),
         d.TextBlock(at="appendix", where="not_asked == not_asked", says=N_("Not asked: {not_asked}.")),
     ),
 )  # fmt: skip
