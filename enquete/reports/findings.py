@@ -204,6 +204,7 @@ POWER: Mapping[str, str] = {
     "some": N_("{difference} would have been found four times in five on {n} only"),
     "none": N_("no difference, however large, would have been found four times in five"),
     "no_unit": N_("what would have been found on each is in the table"),
+    "unknown": N_("what would have been found is not known"),
 }
 POINTS, PERCENT = N_("a difference of {size} points"), N_("a difference of {size} percentage points")
 OF_SCALE, UNIT = N_("a difference of {size} of the scale"), N_("a difference of {size}")
@@ -218,9 +219,10 @@ def _power(finding: Finding, tested: Sequence[Row], results: Results) -> str:
     language, on_scales = results.language, DETECTABLE_SHARE in columns
     within = [row for row in tested if row[DETECTABLE] is not None]
     if not within:
-        return tell(POWER["none"], language)
+        return tell(POWER["none" if on_scales else "unknown"], language)  # without a scale: nothing varied
     most = max(within, key=itemgetter(DETECTABLE))
-    widths = {row[DETECTABLE_SHARE] and round(row[DETECTABLE] / row[DETECTABLE_SHARE], 6) for row in within}
+    shares = [row.get(DETECTABLE_SHARE) for row in within]
+    widths = {share and round(row[DETECTABLE] / share, 6) for row, share in zip(within, shares, strict=True)}
     if on_scales and None in widths and len(within) > 1:
         return tell(POWER["no_unit"], language)
     size, says = results.cell(columns[DETECTABLE], most), POINTS if on_scales and None not in widths else UNIT

@@ -88,6 +88,24 @@ def test_groups_are_said_to_differ_where_they_were_tested() -> None:
     assert none.text.endswith("no difference, however large, would have been found four times in five.")
 
 
+@pytest.mark.parametrize(
+    ("detectable", "told"),
+    [(2.0, "a difference of 2.0 would have been found four times in five."),
+     (None, "what would have been found is not known.")],
+)  # fmt: skip
+def test_where_adapting_was_not_found_to_help_it_is_said_what_would_have_been(
+    detectable: float | None, told: str
+) -> None:
+    """Concepts have no scale; None where nothing varied."""
+    gap = {
+        "strategy": "fixed", "measure": "richness", "n": 12, "mean": 1.0, "low": -1.0, "high": 3.0, "size": 1.0,
+        "direction": "more", "detectable": detectable, "p": 0.3,
+    }  # fmt: skip
+    null = findings_of({**TABLES, "adapting": [gap]})["adapting"]
+    assert (null.kind, null.n) == ("null", 12)
+    assert null.text.endswith(f"; {told}")
+
+
 # --- verdicts of interviews that gave nothing, or that a rule read ----------------------------------------------------
 
 
