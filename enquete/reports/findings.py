@@ -193,8 +193,10 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
         if says:
             yield _finding(finding, "difference" if finding.p else finding.kind, says, row, results)
     if finding.null and tested and not sure:
-        least, fewest = min(tested, key=itemgetter(finding.p)), min(row[finding.n] for row in tested)
-        row = {**least, "tests": len(tested), finding.n: fewest, "power": _power(finding, tested, results)}
+        row = {**min(tested, key=itemgetter(finding.p)), "tests": len(tested)}
+        if finding.n in row:  # else a fact
+            row[finding.n] = min(each[finding.n] for each in tested)
+        row["power"] = _power(finding, tested, results)
         yield _finding(finding, "null", finding.null, row, results)
 
 

@@ -95,6 +95,16 @@ def test_what_would_have_been_found_holds_for_every_row_that_was_tested(rows: An
     assert (null.kind, null.n, null.p) == ("null", 21 - len(rows), 0.4)
 
 
+def test_who_answered_may_be_a_fact_of_all_rows() -> None:
+    table = d.Table(
+        name="tests", title="T", key=("item",), columns=(d.text("item", "i"), d.p_value("p"), d.adjusted_p())
+    )
+    finding = d.Finding(name="any", table="tests", p="p", says="{item}", null="nothing of {tests} (n = {n})")
+    declared = d.Presentation(tables=(table,), facts=(d.integer("n"), d.integer("n_total")), findings=(finding,))
+    told = results(declared, {"tests": [{"item": "a", "p": 0.4}]}, {"n": 7, "n_total": 9})
+    assert findings(declared, told.analysis)["any"].text == "Nothing of 1 (n = 7)"
+
+
 def test_of_shares_it_is_said_in_percentage_points() -> None:
     assert nothing_found([(0.42, (0, 1)), (0.58, (0, 1))], share=True).text.endswith(
         "a difference of 58 percentage points on any would have been found four times in five"
