@@ -394,11 +394,19 @@ class Ledger:
         digests = dict(self._rows(queries.DIGESTS_AMONG, (phase, ids)))
         return [who.remembering(digests.get(who.id)) for who in page]
 
-    async def store_digests(self, phase: str, digests: dict[str, str | None]) -> None:
-        """What each agent remembers in this phase; pinned with the first call of the phase."""
+    async def store_digests(self, phase: str, digests: dict[str, str | None], memory: JsonValue = None) -> None:
+        """What each agent remembers in this phase. memory: pinned under that name with them, both or neither: a run
+        whose memories are not those that were pinned is not gone on with."""
         rows = [(phase, participant, text) for participant, text in digests.items()]
-        if rows:
-            await self._writer.submit(lambda connection: connection.executemany(queries.ADD_DIGEST, rows))
+        pinned = ("", phase, "", "memory", json.dumps(memory, ensure_ascii=False), now())
+
+        def write(connection: Connection) -> None:
+            if rows:
+                connection.executemany(queries.ADD_DIGEST, rows)
+            if memory is not None:
+                connection.execute(queries.PIN, pinned)
+
+        await self._writer.submit(write)
 
     def digests(self, phase: str) -> dict[str, str | None]:
         return dict(self._rows(queries.DIGESTS, (phase,)))

@@ -165,10 +165,10 @@ async def _remember(run_session: RunSession, population: Population | None) -> J
         notes += [UNREAD.format(fault=known.fault)] if known.fault else []
         named = {then: dict(read.named[now]) for then, now in joined.matched if now in read.named}
         await run_session.ledger.pin("", "", "T1", SOURCES, {who: {**marks} for who, marks in named.items()})
-    await run_session.ledger.store_digests("T1", texts)
-    run_session.remember("T1")
     summary = _summary(joined, texts, [*_join_notes(joined), *notes]) | _ended(population)
-    return await run_session.ledger.pin("", "", "T1", "memory", summary)
+    await run_session.ledger.store_digests("T1", texts, summary)
+    run_session.remember("T1")
+    return summary
 
 
 def _known(run_session: RunSession, agents: list[str]) -> GraphMemory:
@@ -212,6 +212,5 @@ async def copy_memories(source: Path, ledger: Ledger) -> None:
     with open_ledger(source) as origin:
         memory = origin.pinned("", "", "T1", "memory")
         if memory is not None:
-            await ledger.store_digests("T1", origin.digests("T1"))
             await ledger.pin("", "", "T1", SOURCES, origin.pinned("", "", "T1", SOURCES))
-            await ledger.pin("", "", "T1", "memory", memory)
+            await ledger.store_digests("T1", origin.digests("T1"), memory)

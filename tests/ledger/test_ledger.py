@@ -299,6 +299,15 @@ async def test_stages_failures_population_and_digests(tmp_path: Path) -> None:
         assert ledger.digests("T1") == {people[0].id: "saw a boat", people[1].id: None}
 
 
+async def test_memories_and_what_is_pinned_of_them_come_together(tmp_path: Path) -> None:
+    """Killed between the two, a run could be neither gone on with nor repaired."""
+    async with opened(tmp_path) as ledger:
+        before = ledger._writer.commits
+        await ledger.store_digests("T1", {"agent:1": "saw a boat"}, {"with_memory": 1})
+        assert ledger._writer.commits == before + 1
+        assert ledger.pinned("", "", "T1", "memory") == {"with_memory": 1}
+
+
 async def test_more_agents_than_are_held_are_read_in_pages_with_their_memories(tmp_path: Path) -> None:
     people = [Participant(f"agent:{n}", f"Person {n}", "citizen", "Lives here.", agent_id=n) for n in range(FEW + 1)]
     async with opened(tmp_path) as ledger:
