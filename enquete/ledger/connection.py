@@ -59,6 +59,7 @@ BUSY, READONLY, IOERR, CORRUPT, CANTOPEN, TOOBIG, NOTADB = 5, 8, 10, 11, 14, 18,
 PERM, LOCKED, NOMEM, FULL, PROTOCOL = 3, 6, 7, 13, 15
 ELSEWHERE = (PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL)
 """What is wrong with the machine, and says nothing of the file."""
+PAGE = 8192  # bytes: of prompts of 2 kB, a page of 4,096 holds one
 FILES = 3  # of a connection: the database, its log, their shared memory
 SHORT_READ = 522  # an IOERR: the file ends within a page
 
@@ -250,6 +251,7 @@ def _for_writing(path: Path) -> WriteFile:
     connection = WriteFile(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute(f"PRAGMA page_size={PAGE}")  # of a new file; one that there is keeps its own
         connection.execute("BEGIN IMMEDIATE")  # SQLite opens a file that it may not write to without a word
         connection.execute("ROLLBACK")
         connection.execute(f"PRAGMA journal_mode={'WAL' if local else 'DELETE'}")

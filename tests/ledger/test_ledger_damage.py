@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 
 from enquete.ledger.backup import restore
+from enquete.ledger.connection import PAGE
 from enquete.ledger.folders import CHECKPOINTS, LEDGER
 from enquete.state.errors import LedgerError
 from tests.support import bare_runs
 from tests.support.interruption import interrupted
 from tests.support.studies import run_folder, spent, stored_answers
 
-PAGE = 4096
 Harm = Callable[[random.Random, Path], None]
 """To the ledger in this folder."""
 
@@ -130,7 +130,7 @@ def outcome(studies: Studies, name: str, to: Path, harm: Harm, draw: random.Rand
         return "completed"
     assert str(folder / LEDGER) in refused
     assert "doctor --repair" in refused, refused
-    assert restore(folder).at
+    assert restore(folder).at, refused
     completed(studies, folder, to)
     return "repaired"
 

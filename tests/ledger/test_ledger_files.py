@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from enquete.ledger.backup import fault
-from enquete.ledger.connection import connect
+from enquete.ledger.connection import PAGE, connect
 from enquete.ledger.folders import read_run
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.tables import VERSION
@@ -146,7 +146,7 @@ class TestFiles:
         """The head is intact, so the file opens; the pages behind it are noise."""
         path = self.made(tmp_path)
         content = path.read_bytes()
-        pages = 4096 * 25
+        pages = PAGE * 20
         path.write_bytes(content[:pages] + b"\xff" * (len(content) - pages))
         ledger = Ledger.reading(path, RUN)
         with pytest.raises(LedgerError, match=r"ledger\.sqlite: not a readable ledger"):
