@@ -571,11 +571,11 @@ def _findings(
 ) -> Iterator[tuple[Row, list[Row]]]:
     """A finding over the runs, and in each of them."""
     for headline, finding in replicates.headlines:
-        label = tell(sentences(by_method[headline.methodology], language)[headline.kind], language)
+        label = compared_columns(by_method[headline.methodology].presentation)[headline.kind].label
         held = finding.held
         what = {
             "finding": f"{headline.methodology}/{headline.id}", "methodology": headline.methodology,
-            "label": label.format(*headline.about), "main": _told(finding.main, language),
+            "label": f"{tell(label, language)}: {headline.about[0]}", "main": _told(finding.main, language),
         }  # fmt: skip
         runs = [
             {
@@ -599,11 +599,6 @@ def _over_runs(finding: ReplicatedFinding, language: Language) -> str:
         low, high = (_told(end, language) for end in (min(known), max(known)))
         return tell(N_("{low} to {high} ({n})"), language).format(low=low, high=high, n=len(known))
     return "; ".join(_told(figure, language) or MISSING for figure in finding.further)
-
-
-def sentences(evaluation: Evaluation, language: Language) -> Mapping[str, str]:
-    columns = compared_columns(evaluation.presentation)
-    return {kind: tell(column.label, language) + ": {0}" for kind, column in columns.items()}
 
 
 def _told(value: object, language: Language) -> str | None:
