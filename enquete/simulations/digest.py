@@ -88,7 +88,8 @@ VERBS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Digests:
-    """Digest by participant id: None where no source could be read for that agent, a sentence where nothing happened.
+    """Digest by participant id: None where no source could be read for that agent, a sentence where nothing happened;
+    of nobody where there is no source at all.
 
     `named`: by participant id and mark, where its entries stand ("twitter post 12", "graph fact 4a5f…"). `sources` and
     `exposure` by platform: where it was read from, and whether it says what agents were shown.
@@ -124,7 +125,7 @@ def digests(
     seats = {(seat.platform, seat.participant) for seat in population.seats}
     texts: dict[str, str | None] = {}
     named: dict[str, Mapping[str, str]] = {}
-    for participant in population.participants:
+    for participant in population.participants if experiences or known else ():
         readable = [e for e in experiences if (e.platform, participant.id) in seats and covers(e, participant.id)]
         knowledge = known.get(participant.id)
         texts[participant.id] = None

@@ -403,7 +403,9 @@ def read_experience(population: Population, budget: int) -> tuple[list[Experienc
     (source "none"), each with an Issue.
     """
     issues: list[Issue] = []
-    experiences = []
+    experiences: list[Experience] = []
+    if not population.seats:  # of a million personas not even their names
+        return experiences, issues
     names = {who.id: who.name for who in (*population.participants, *population.left_out)}
     for platform in PLATFORMS:
         seats = [seat for seat in population.seats if seat.platform == platform]
