@@ -23,7 +23,7 @@ from typing import Any, Self, TypeVar
 from pydantic import JsonValue
 
 from enquete.ledger import queries
-from enquete.ledger.connection import Connection, connect, explained
+from enquete.ledger.connection import Connection, connect, damaged, explained
 from enquete.ledger.drives import is_remote
 from enquete.ledger.entries import (
     Ended,
@@ -149,8 +149,10 @@ class Ledger:
 
     def _check(self, connection: Connection) -> None:
         row = connection.execute(queries.NOTED, ("run",)).fetchone()
-        run = str(row[0]) if row else None
-        self.run = self.run or str(run)
+        if row is None:
+            raise damaged(self.path, LookupError("it does not say of which run it is"))
+        run = str(row[0])
+        self.run = self.run or run
         if run != self.run:
             raise LedgerError(f"{self.path}: ledger of run {run!r}, not {self.run!r}")
 
