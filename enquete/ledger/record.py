@@ -38,9 +38,10 @@ class Fit(BaseModel):
     """What of a run's questions does not fit its population: methodologies whose topic is another one, a language
     nobody chose.
 
-    asked, about, types: what the questions and the simulation are about; language: of the simulation's texts, "" where
-    it is that of the interviews, was chosen, or cannot be told. unsure: methodologies whose words could not be
-    compared; by: the model that judged those and `methods` instead of the words, "" where none did.
+    asked, about, types: what the questions and the simulation are about, "" where it does not say; language: of the
+    simulation's texts, "" where it is that of the interviews, was chosen, or cannot be told. unsure: methodologies
+    whose words could not be compared; by: the model that judged those and `methods` instead of the words, "" where
+    none did.
     """
 
     model_config = ConfigDict(frozen=True)

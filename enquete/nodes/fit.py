@@ -52,9 +52,17 @@ UNFIT: Mapping[str, str] = {
         "The questions ({methods}) are about “{asked}”; nothing of that occurs in the simulation, which is about "
         "“{about}”, with {types}."
     ),
+    "topic_unnamed": N_(
+        "The questions ({methods}) are about “{asked}”; nothing of that occurs in what is known of these agents "
+        "({types})."
+    ),
     "judged": N_(
         "As {model} judges, the questions ({methods}) are about “{asked}”, which these agents have nothing to do with: "
         "the simulation is about “{about}”, with {types}."
+    ),
+    "judged_unnamed": N_(
+        "As {model} judges, the questions ({methods}) are about “{asked}”, which these agents ({types}) have "
+        "nothing to do with."
     ),
     "language": N_("The simulation's texts are in {theirs}, the interviews in {ours}."),
 }
@@ -83,7 +91,7 @@ def fit_of(
     return Fit(
         methods=off,
         asked=_in(about[off[0]].topic, language) if off else "",
-        about=clip(population.topic or population.sim_id, 80),
+        about=clip(population.topic, 80),
         types=[kind for kind, _ in kinds.most_common(4)],
         language=theirs if theirs and theirs != language and not chosen else "",
         spoken=language,
@@ -135,7 +143,8 @@ def told(fit: Fit, language: str) -> list[str]:
     if fit.methods:
         facts = {"asked": fit.asked, "about": fit.about, "model": fit.by}
         facts |= {"methods": ", ".join(fit.methods), "types": ", ".join(fit.types)}
-        lines.append(tell(UNFIT["judged" if fit.by else "topic"], language).format(**facts))
+        text = ("judged" if fit.by else "topic") + ("" if fit.about else "_unnamed")
+        lines.append(tell(UNFIT[text], language).format(**facts))
     if fit.language:
         theirs, ours = (tell(_NAMES.get(spoken, spoken), language) for spoken in (fit.language, fit.spoken))
         lines.append(tell(UNFIT["language"], language).format(theirs=theirs, ours=ours))

@@ -207,7 +207,8 @@ def _memoryless(reading: RunReading, frame: pd.DataFrame) -> Iterator[Words]:
         text = N_("{n} of {total} rows belong to a reconstructed T0.")
         yield marked(text, n=str(reconstructed), total=str(len(frame)))
     remembering, total = with_memory(reading, frame)
-    if remembering < total and any(phase == "T1" for _, phase in reading.stages):
+    meant = reading.record.kind != "personas" and reading.record.digest_chars > 0
+    if meant and remembering < total and any(phase == "T1" for _, phase in reading.stages):
         text = N_("{n} of {total} agents had no readable memory at T1.")
         yield marked(text, n=str(total - remembering), total=str(total))
 

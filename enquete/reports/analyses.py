@@ -44,7 +44,7 @@ from enquete.reports.declarations import (
     text,
 )
 from enquete.reports.evaluation import Evaluation, Headline, evaluation
-from enquete.reports.findings import KeyFinding, corrected, stated_of
+from enquete.reports.findings import FEWEST, KeyFinding, corrected, stated_of
 from enquete.reports.health_checks import RETEST
 from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses
 from enquete.reports.run_reading import RunReading, open_run
@@ -94,7 +94,7 @@ ASSOCIATIONS = Table(
             columns=names("first_name second_name measure effect p_adjusted")),
     ),
     note=N_("Every agent is a row of exports/agents.csv; columns of different methodologies are compared, and the "
-            "group. Cramér's V is corrected after "
+            "groups of {fewest} agents or more. Cramér's V is corrected after "
             "Bergsma; ε² is above 0 by chance alone. A p describes these agents of this run, who share a model and a "
             "prompt."),
 )  # fmt: skip
@@ -112,7 +112,10 @@ TOGETHER = Finding(
     },
 )  # fmt: skip
 BETWEEN = Presentation(
-    title=N_("Across the methodologies"), tables=(ASSOCIATIONS,), facts=(integer("least"),), findings=(TOGETHER,)
+    title=N_("Across the methodologies"),
+    tables=(ASSOCIATIONS,),
+    facts=(integer("least"), integer("fewest")),
+    findings=(TOGETHER,),
 )
 
 
@@ -157,7 +160,8 @@ class AgentTable:
         pairs = [(a.column, b.column) for a, b in combinations(kept, 2) if a.methodology != b.methodology]
         called = {column.column: column.name for column in self.columns}
         rows = []
-        for pair in cross_table(self.table, {c.column: c.kind for c in kept}, pairs=pairs) if pairs else ():
+        compared = self.table.assign(**{c.column: _large(c.values) for c in kept if c.methodology == POPULATION})
+        for pair in cross_table(compared, {c.column: c.kind for c in kept}, pairs=pairs) if pairs else ():
             test = pair.association
             direction = {"cramers_v": "joint", "epsilon_squared": "differs"}.get(test.measure)
             rows.append({
@@ -168,7 +172,12 @@ class AgentTable:
                 "low": test.low, "high": test.high, "n": test.n, "n_total": len(self.table), "p": test.p,
                     "reason": test.reason or None,
             })  # fmt: skip
-        return shaped(BETWEEN, {"associations": rows}, {"least": LEAST})
+        return shaped(BETWEEN, {"associations": rows}, {"least": LEAST, "fewest": FEWEST})
+
+
+def _large(groups: pd.Series[Any]) -> pd.Series[Any]:
+    """Missing for agents of a group below FEWEST, as wherever groups are compared."""
+    return groups.where(groups.map(groups.value_counts()) >= FEWEST)
 
 
 def agent_columns(

@@ -447,6 +447,7 @@ def _shortened(text: str, words: int) -> str:
 _SO_FAR = N_("{agents} of {types} are being asked ({methods}): {responded} answers are there so far.")
 _ASKED = N_("{agents} of {types} answered {methods}: {responded} of {planned} planned answers are there.")
 _COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n} agents.")
+_NOT_COMPARED = N_("No groups are compared: fewer than two have {fewest} agents.")
 
 
 def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
@@ -462,10 +463,12 @@ def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Se
         agents=asked.told(language), types=plural(NN_("{n} group", "{n} groups"), len(sizes), language),
         methods=", ".join(titles), responded=whole(len(responded(main)), language), planned=whole(len(main), language),
     )  # fmt: skip
-    compared = sum(n for n in sizes.values() if n >= FEWEST)
-    if 0 < compared < len(asked.all):
-        groups = plural(NN_("{n} group", "{n} groups"), sum(n >= FEWEST for n in sizes.values()), language)
-        text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=whole(compared, language), groups=groups)}"
+    large = [n for n in sizes.values() if n >= FEWEST]
+    if len(large) < 2 <= len(sizes):
+        text = f"{text} {tell(_NOT_COMPARED, language).format(fewest=FEWEST)}"
+    elif sum(large) < len(asked.all):
+        groups, n = plural(NN_("{n} group", "{n} groups"), len(large), language), whole(sum(large), language)
+        text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=n, groups=groups)}"
     unfit = fit.told(reading.record.fit, language) if reading.record.fit else []
     return " ".join([text, *([_not_asked(reading.record.chosen, reading)] if reading.record.chosen else []), *unfit])
 

@@ -37,12 +37,12 @@ QUADRANT_WORDS = {
     "wished_expected": N_("wished for and expected"), "wished_unexpected": N_("wished for, not expected"),
     "feared_expected": N_("unwanted and expected"), "feared_unexpected": N_("unwanted, not expected"),
 }  # fmt: skip
-VERDICTS = {**QUADRANT_WORDS, "unclear": N_("not clear of the midpoint")}
+VERDICTS = {**QUADRANT_WORDS, "unclear": N_("wish or expectation not clear of the midpoint")}
 POINTS = {**QUADRANT_WORDS, "undecided": N_("on the midpoint")}
 SIDES_OF_MIDPOINT = {
     "above": N_("above the midpoint"),
     "below": N_("below the midpoint"),
-    "unclear": VERDICTS["unclear"],
+    "unclear": N_("not clear of the midpoint"),
 }
 SPREADS = {"consensus": N_("close together"), "spread": N_("spread"), "camps": N_("two camps")}
 HIGHER = {"first": N_("the first is higher"), "second": N_("the second is higher"), "neither": N_("not told apart")}
