@@ -74,3 +74,19 @@ def test_python_is_refused_with_the_remedy_and_can_override(tmp_path: Path, monk
 )
 def test_words_that_any_study_may_have_say_nothing(text: str, words: list[str]) -> None:
     assert stems(text) == words
+
+
+def test_of_personas_nothing_is_said_that_only_a_simulation_has(tmp_path: Path) -> None:
+    """Neither a topic, which would be the file's name, nor memories that were missed; and of groups of four, nothing is
+    compared."""
+    people = [f"Teller {n},Works at the counter of a bank in Leeds.,{kind}" for n in range(4) for kind in ("a", "b")]
+    (tmp_path / "tellers.csv").write_text("\n".join(["name,persona,type", *people]), "utf-8")
+    run = enquete.conduct_interviews(
+        tmp_path / "tellers.csv", out=tmp_path / "o", methods=["longitudinal"], phase="T1", respondent="synthetic",
+        language="en", fit="any",
+    )  # fmt: skip
+    report = run.report
+    assert "nothing of that occurs in what is known of these agents (a, b)." in report
+    assert "No groups are compared: fewer than two have 5 agents." in report
+    assert "The agents answered without any memory of the simulation." in report
+    assert "no readable memory" not in report

@@ -85,6 +85,15 @@ def test_columns_of_different_methodologies_are_compared_and_the_group() -> None
     assert "| the drift | the wish | Spearman's ρ | 0.95 |" in results(BETWEEN, analysis).at("appendix")
 
 
+def test_a_group_below_five_agents_is_in_no_association() -> None:
+    few = PEOPLE.assign(stakeholder_type=[*PEOPLE["stakeholder_type"][:-4], *["auditor"] * 4])
+    pair = row(made(DRIFT, people=few).associations(), "associations", first="stakeholder_type", second="drift")
+    assert (pair["n"], pair["n_total"]) == (16, 20)
+    alone = PEOPLE.assign(stakeholder_type=["NGO"] * 16 + ["auditor"] * 4)
+    pair = row(made(DRIFT, people=alone).associations(), "associations", first="stakeholder_type", second="drift")
+    assert (pair["p"], pair["reason"]) == (None, "fewer than 2 groups")
+
+
 def test_a_category_for_every_agent_and_a_twin_are_not_compared() -> None:
     crowd = column("crowd", *[f"c{n}" for n in range(20)], of="two")
     assert MOST_CATEGORIES >= 20
