@@ -137,12 +137,13 @@ def _in(text: Any, language: str) -> str:
     return text.in_(language) if isinstance(text, Text) else str(text)
 
 
-def told(fit: Fit, language: str) -> list[str]:
-    """What does not fit, a sentence each."""
+def told(fit: Fit, language: str, titles: Mapping[str, str] | None = None) -> list[str]:
+    """What does not fit, a sentence each. titles: of methodologies, for readers who do not know them by name."""
     lines = []
     if fit.methods:
         facts = {"asked": fit.asked, "about": fit.about, "model": fit.by}
-        facts |= {"methods": ", ".join(fit.methods), "types": ", ".join(fit.types)}
+        methods = [(titles or {}).get(name, name) for name in fit.methods]
+        facts |= {"methods": ", ".join(methods), "types": ", ".join(fit.types)}
         text = ("judged" if fit.by else "topic") + ("" if fit.about else "_unnamed")
         lines.append(tell(UNFIT[text], language).format(**facts))
     if fit.language:

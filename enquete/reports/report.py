@@ -322,7 +322,7 @@ def page_one(
         title=title,
         question="" if _set(reading) or title.startswith(question) else question,
         banner=banner(reading, asked),
-        asked=_asked(reading, frame, asked, list(titles.values()), interim=interim),
+        asked=_asked(reading, frame, asked, titles, interim=interim),
         interim=interim,
         notices=(*notices, *(unusable(judged, language) for judged in usable if judged.standing == NOT_USABLE)),
         findings=tuple(leading(stated, across)),
@@ -450,7 +450,9 @@ _COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n
 _NOT_COMPARED = N_("No groups are compared: fewer than two have {fewest} agents.")
 
 
-def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
+def _asked(
+    reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Mapping[str, str], *, interim: bool
+) -> str:
     """How many answers there will be is known once everything is asked: what rounds ask depends on those before."""
     language, main = reading.language, chosen(frame[["status"]], frame["arm_role"].eq("main"))
     groups_of = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
@@ -461,7 +463,8 @@ def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Se
     )
     text = tell(_SO_FAR if interim else _ASKED, language).format(
         agents=asked.told(language), types=plural(NN_("{n} group", "{n} groups"), len(sizes), language),
-        methods=", ".join(titles), responded=whole(len(responded(main)), language), planned=whole(len(main), language),
+        methods=", ".join(titles.values()), responded=whole(len(responded(main)), language),
+        planned=whole(len(main), language),
     )  # fmt: skip
     large = [n for n in sizes.values() if n >= FEWEST]
     if len(large) < 2 <= len(sizes):
@@ -469,7 +472,7 @@ def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Se
     elif sum(large) < len(asked.all):
         groups, n = plural(NN_("{n} group", "{n} groups"), len(large), language), whole(sum(large), language)
         text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=n, groups=groups)}"
-    unfit = fit.told(reading.record.fit, language) if reading.record.fit else []
+    unfit = fit.told(reading.record.fit, language, titles) if reading.record.fit else []
     return " ".join([text, *([_not_asked(reading.record.chosen, reading)] if reading.record.chosen else []), *unfit])
 
 

@@ -86,6 +86,7 @@ def test_of_personas_nothing_is_said_that_only_a_simulation_has(tmp_path: Path) 
         language="en", fit="any",
     )  # fmt: skip
     report = run.report
+    assert "The questions (Longitudinal) are about" in report
     assert "nothing of that occurs in what is known of these agents (a, b)." in report
     assert "No groups are compared: fewer than two have 5 agents." in report
     assert "The agents answered without any memory of the simulation." in report
