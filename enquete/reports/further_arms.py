@@ -262,7 +262,7 @@ COMPARED = d.Presentation(
             "Asked once more about {n_again} of the pairs, in the same order, it said the same in {exact_again} (κ, "
             "corrected for chance: {kappa_again}).")),
         d.TextBlock(at="section", after="agreement", where="unannotated > 0", says=N_(
-            "The memory has no record of the answers of {unannotated} pairs; nothing was noted there.")),
+            "The memory has no record of the answers of {unannotated:pair|pairs}; nothing was noted there.")),
     ),
     charts=(d.Chart(
         name="win-rates", title=N_("How often respondent B's answer is preferred to respondent A's"), needs=("rates",),
@@ -517,7 +517,7 @@ REPEATED = d.Presentation(
             "seen in at most {alpha} of cases for a finding that holds in 90% of runs (0 of 2, 1 of 3, 2 of 5). Not "
             "decided: neither. A run that does not make the finding of its answers does not agree.")),
         d.TextBlock(at="appendix", where="n_runs < least", says=N_(
-            "With {n_runs} further runs no finding can be called stable; that takes at least {least}.")),
+            "With {n_runs:further run|further runs} no finding can be called stable; that takes at least {least}.")),
         d.TextBlock(at="appendix", says=N_(
             "The unit of inference is the run: only here there are several. They share agents and wording, in the "
             "Delphi also the main arm's themes and the medians that were fed back; they say nothing about people.")),
@@ -533,7 +533,8 @@ REPEATED = d.Presentation(
         name="findings", title=N_("Replicates: what further runs say of the main arm's findings"), needs=("runs",),
         draw="enquete.reports.pictures:findings", at="appendix",
         over=d.View(at="appendix", order=("agreeing", "finding")),
-        alt=N_("{n_findings} findings over {n_runs} further runs; {n_alike} of them are found again in all."),
+        alt=N_("{n_findings:finding|findings} over {n_runs:further run|further runs}; {n_alike} of them are found "
+               "again in all."),
     ),),
 )  # fmt: skip
 

@@ -320,8 +320,8 @@ FACTS = (d.integer("n_methodologies"), d.integer("n_bad"), d.integer("n_caution"
 GLANCE = d.Chart(
     name="glance", title=N_("Instrument health: every check of every methodology"), needs=("checks",),
     draw="enquete.reports.pictures:glance",
-    alt=N_("{n_checks} checks of {n_methodologies} methodologies: {n_bad} bad, {n_caution} to be careful with, "
-           "{n_computed} computed."),
+    alt=N_("{n_checks:check|checks} of {n_methodologies:methodology|methodologies}: {n_bad} bad, {n_caution} to be "
+           "careful with, {n_computed} computed."),
 )  # fmt: skip
 
 

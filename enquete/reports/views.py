@@ -87,6 +87,16 @@ RIGHT = ("integer", "number", "share", "p", "of", "interval", "bounds")
 """Formats that stand on the right of a cell."""
 
 
+class PlaceholderText(str):
+    """What fills a place in a sentence; of a number, with the noun in the form that it takes: "{n:theme|themes}"."""
+
+    __slots__ = ()
+
+    def __format__(self, forms: str) -> str:
+        single, _, several = forms.partition("|")
+        return f"{self} {single if self == '1' else several}" if several else str(self)
+
+
 @dataclass(frozen=True)
 class Names:
     """What the run calls what references stand for, by id: agents, groups in the language, wordings of items."""
@@ -197,7 +207,8 @@ class Results:
         return self.fill(column.label, self.facts, self.presentation.facts, markdown=False)
 
     def fill(self, says: str, row: Row, known: Mapping[str, Column], *, markdown: bool, room: int | None = None) -> str:
-        """A marked sentence with its placeholders filled from a row and the facts, each as its declaration says.
+        """A marked sentence with its placeholders filled from a row and the facts, each as its declaration says; a noun
+        after a count in the form that it takes, "{n:theme|themes}".
 
         room: words that the whole may have; names and texts are cut to what the others leave.
         """
@@ -215,7 +226,7 @@ class Results:
         if markdown:
             figures = {name for name in cells if name in known and known[name].format in FIGURES}
             cells = {name: value if name in figures else escape(value) for name, value in cells.items()}
-        return told.format(**cells)
+        return told.format(**{name: PlaceholderText(cell) for name, cell in cells.items()})
 
     def _in_sentence(self, column: Column, row: Row) -> str:
         """A list as it is spoken: “a, b and c”; names with commas are set apart as in a cell."""

@@ -142,6 +142,12 @@ def test_a_view_chooses_orders_and_cuts_and_tells_cells_as_they_are_declared() -
     assert read(made(open=0.5)).at("section") == "Open: 50%."
 
 
+@pytest.mark.parametrize(("n", "said"), [(1, "1 box opens."), (2, "2 boxes open."), (1000, "1,000 boxes open.")])
+def test_a_noun_and_its_verb_take_the_form_that_their_count_needs(n: int, said: str) -> None:
+    results, columns = read(made(least=n)), {column.name: column for column in PRESENTATION.facts.values()}
+    assert results.fill("{least:box opens|boxes open}.", results.facts, columns, markdown=True) == said
+
+
 def test_a_spread_makes_columns_of_values_and_says_how_many_it_leaves_out() -> None:
     text_ = read(made(*(sold("a", f"town {n}", n) for n in range(11)))).at("appendix")
     assert text_.startswith("### Prices\n\n| Fruit | town 0 |")

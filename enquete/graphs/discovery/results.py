@@ -193,8 +193,8 @@ FINDINGS = (
     ),
     d.Finding(
         name="contradictions", where="n >= 5 and contradicting > 0 and content", size="contradicting / n",
-        says=N_("{contradicting} agents contradicted themselves about something; each was asked which holds (n = "
-                "{n}/{n_total})."),
+        says=N_("{contradicting:agent|agents} said contradictory things about something; each was asked which holds "
+                "(n = {n}/{n_total})."),
     ),
 )  # fmt: skip
 

@@ -287,7 +287,7 @@ OTHER = d.Table(
     columns=(d.reference("view", N_("Shared view"), to="views"), d.text("other", N_("most similar view")),
         d.number("r", "r", means=N_("correlation of z"))),
     views=(d.View(at="appendix"),),
-    note=N_("By {other_extraction}: {other_views} views; adjusted Rand index with the views here {other_ari} over "
+    note=N_("By {other_extraction}: {other_views:view|views}; adjusted Rand index with the views here {other_ari} over "
             "{other_n} agents."),
 )  # fmt: skip
 
@@ -367,8 +367,8 @@ COMPONENTS = d.Table(
         d.several("heaviest", N_("highest loadings"), to="items"),
     ),
     views=(d.View(at="appendix", where="component <= 4"),),
-    note=N_("{n_components} components explain more than chance; the first two {first_two} of the variance. Sort and "
-            "axes count alike."),
+    note=N_("{n_components:component explains|components explain} more than chance; the first two {first_two} of "
+            "the variance. Sort and axes count alike."),
 )  # fmt: skip
 
 COMPONENT_LOADINGS = d.Table(
@@ -548,17 +548,17 @@ CHARTS = (
           alt=N_("{n} agents on two components that explain {first_two} of the variance; types: {n_types}.")),
     d.Chart(name="statements", title=N_("Diversity: statements on each shared view"), draw=f"{DRAW}statements",
           needs=("items", "scores"), over=d.View(at="section", where="part == 'sort'", order=("-apart",)),
-          alt=N_("z-scores of {n_statements} statements on {n_views} shared views; set apart most: “{label}”.")),
+          alt=N_("z-scores of {n_statements} statements on {n_views:shared view|shared views}.")),
     d.Chart(name="places", title=N_("Diversity: mean place of every statement"), draw=f"{DRAW}places", needs=("items",),
         at="appendix",
           over=d.View(at="appendix", where="part == 'sort' and n > 0", order=("-mean",)),
               alt=N_("Mean places of {n_statements} statements; highest: “{label}”, {mean}.")),
     d.Chart(name="scree", title=N_("Diversity: eigenvalues of the sorts, and what chance gives"), draw=f"{DRAW}scree",
         needs=("parallel",),
-          over=d.View(at="section", where="rank <= 12"), alt=N_("{parallel_views} eigenvalues lie above chance; the "
-                                                              "first is {eigenvalue}.")),
+          over=d.View(at="section", where="rank <= 12"),
+          alt=N_("{parallel_views:eigenvalue lies|eigenvalues lie} above chance; the first is {eigenvalue}.")),
     d.Chart(name="groups", title=N_("Diversity: types by group"), draw=f"{DRAW}groups", needs=("type_groups",),
-          alt=N_("How many agents of each group belong to each of {n_types} types.")),
+          alt=N_("How many agents of each group belong to each type ({n_types}).")),
 )  # fmt: skip
 
 GLOSSARY = {

@@ -122,8 +122,8 @@ def shares(data: ChartData) -> alt.TopLevelMixin:
 
 CHARTS = (
     d.Chart(name="means", title=N_("Poll: mean answers"), needs=("means",), draw=means,
-            over=d.View(at="section", where="scale_min < scale_max"), alt=N_("Mean answers to {n_questions} questions; "
-                                                                      "first: “{item}”, {mean}.")),
+            over=d.View(at="section", where="scale_min < scale_max"),
+            alt=N_("Mean answers to {n_questions:question|questions}; first: “{item}”, {mean}.")),
     d.Chart(name="shares", title=N_("Poll: shares of the options"), needs=("options",),
         draw=shares,
             over=d.View(at="section", where="share == share"), alt=N_("Shares of options; first: “{item}”, “{label}”, "
@@ -133,8 +133,8 @@ PRESENTATION = d.Presentation(
     tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(d.group_tables(ITEM, N_("Mean answers by group"))),
         SAID),
     facts=(d.integer("n_questions", N_("questions")),), findings=FINDINGS, charts=CHARTS,
-    texts=(d.TextBlock(at="section", says=N_("Every agent was asked {n_questions} questions once; 95% intervals over "
-                                        "agents hold for all means and options together.")),),
+    texts=(d.TextBlock(at="section", says=N_("Every agent was asked {n_questions:question|questions} once; 95% "
+                                        "intervals over agents hold for all means and options together.")),),
 )  # fmt: skip
 
 

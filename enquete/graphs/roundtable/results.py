@@ -360,7 +360,7 @@ FACTS = (
     d.number("people_after"), d.number("spread"), d.integer("spread_n"), d.integer("public_turns"),
     d.integer("asked_again"), d.integer("not_kept"), d.integer("silent"), d.integer("said"), d.integer("uncoded"),
     d.integer("n_arguments"), d.integer("unanswered"), d.several("first_two"), d.nested("layers"), d.nested("models"),
-    d.code("held_after", "", STANCES, replicates=True), d.text("most_toward"), d.number("n_moves"),
+    d.code("held_after", "", STANCES, replicates=True), d.text("most_toward"), d.integer("n_moves"),
 )  # fmt: skip
 
 FINDINGS = (
@@ -393,7 +393,7 @@ FINDINGS = (
         name="agreement", where="n >= 5 and first_agreement == first_agreement and not assigned",
         size="abs(last_agreement - first_agreement)", chart="agreement",
         says=N_("Agreement in the groups went from {first_agreement} at first to {last_agreement} in the end (0 to "
-                "1); {agreed} of {begun} groups ended in agreement, {settled} because nobody moved any more (n = "
+                "1); {agreed} of {begun:group|groups} ended in agreement, {settled} because nobody moved any more (n = "
                 "{n}/{n_total})."),
     ),
     d.Finding(
@@ -417,8 +417,8 @@ FINDINGS = (
     d.Finding(
         name="argument", table="arguments_answered", where="answered > 0 and @n >= 5", order=("-answered",),
         size="answered / n",
-        says=N_("Most taken up: “{label}”, raised in {groups} groups and answered by {answered} participants (n = "
-                "{n}/{n_total})."),
+        says=N_("Most taken up: “{label}”, raised in {groups:group|groups} and answered by "
+                "{answered:participant|participants} (n = {n}/{n_total})."),
         n="", n_total="",
     ),
 )  # fmt: skip
@@ -426,10 +426,11 @@ FINDINGS = (
 CHARTS = (
     d.Chart(name="agreement", title=N_("Roundtable: agreement, privately and after each round"), needs=("curve",),
             draw="enquete.graphs.roundtable.charts:agreement",
-            alt=N_("Mean agreement of {begun} groups goes from {first_agreement} to {last_agreement}.")),
+            alt=N_("Mean agreement of {begun:group|groups} goes from {first_agreement} to {last_agreement}.")),
     d.Chart(name="persuasion", title=N_("Roundtable: who moved toward whom"), needs=("persuasion",),
         draw="enquete.graphs.roundtable.charts:persuasion",
-            alt=N_("{n_moves} moves toward another participant's position; most toward {most_toward}."), at="appendix"),
+            alt=N_("{n_moves:move|moves} toward another participant's position; most toward {most_toward}."),
+            at="appendix"),
     d.Chart(name="positions", title=N_("Roundtable: where everybody stood, stance and confidence"),
         needs=("positions",),
             draw="enquete.graphs.roundtable.charts:positions", alt=N_("Stance and confidence of {n} participants at "
@@ -450,12 +451,12 @@ GLOSSARY = {
 TEXTS = (
     d.TextBlock(at="section", where="begun == 0", says=N_("No group has discussed yet.")),
     d.TextBlock(at="section", where="begun > 0 and people > 0", says=N_(
-        "{n} participants, {people} of them people, discussed in {begun} groups, {compose}, in the mode "
-        "“{mode_title}”: {question}")),
+        "{n} participants, {people:of them a person|of them people}, discussed in {begun:group|groups}, {compose}, in "
+        "the mode “{mode_title}”: {question}")),
     d.TextBlock(at="section", where="begun > 0 and people == 0", says=N_(
-        "{n} agents discussed in {begun} groups, {compose}, in the mode “{mode_title}”: {question}")),
+        "{n} agents discussed in {begun:group|groups}, {compose}, in the mode “{mode_title}”: {question}")),
     d.TextBlock(at="section", where="readers > 0", says=N_("{readers} more only read what a group said.")),
-    d.TextBlock(at="section", where="unseated > 0", says=N_("{unseated} agents had no seat.")),
+    d.TextBlock(at="section", where="unseated > 0", says=N_("{unseated:agent|agents} had no seat.")),
     d.TextBlock(at="section", where="begun > 0", says=N_(
         "Agreement is by the words of positions and the side taken, 0 to 1; before and after were asked privately. "
         "The consensus counts people: by their "
@@ -1089,7 +1090,8 @@ def _facts(run: Discussions, tables: Mapping[str, Sequence[d.Row]], curve: Seque
         "unanswered": sum(not row["answered"] for row in tables["arguments"]),
         "first_two": [talk.unit for talk in run.groups[:VERBATIM]],
         "held_after": after[0][0] if after and (len(after) == 1 or after[0][1] > after[1][1]) else None,
-        "most_toward": max(toward, key=lambda who: (toward[who], who), default=None), "n_moves": sum(toward.values()),
+        "most_toward": max(toward, key=lambda who: (toward[who], who), default=None),
+        "n_moves": round(sum(toward.values())),
     }  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def test_a_person_is_named_as_one_wherever_the_run_is_told_of(run: Run) -> None:
     report = run.report
     assert "people (1) who answered for themselves and are no sample" in report
     assert "All 2 agents share one model" in report
-    assert "3 participants, 1 of them people, discussed in 1 groups" in report
+    assert "3 participants, 1 of them a person, discussed in 1 group" in report
     assert "No figure of this report describes people;" not in report
     assert "Whether things should be done" not in page["question"]
 
