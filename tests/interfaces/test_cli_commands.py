@@ -122,6 +122,7 @@ def test_next_puts_the_same_questions_to_a_model(command: Command, people: Path)
         asked = command("run", people, "--instrument", f"scenario={instrument}", *few)
     (line,) = (step for step in asked.object["next"] if "--model NAME" in step)
     assert f"--model NAME --language en --instrument scenario={instrument} " in line
+    assert " --sample 2 --phase T1 " in line
     weighed = command("estimate", *shlex.split(line.replace("--model NAME", "--respondent synthetic"))[2:], "--json")
     assert {estimate_line["methodology"] for estimate_line in weighed.object["lines"]} <= {"scenario", "", "synthesis"}
     later = command("status", people, "--out", "r", "--json")

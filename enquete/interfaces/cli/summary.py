@@ -7,14 +7,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from enquete.interfaces.cli.terminal import dollars, number, one_object, result, say, table
+from enquete.state.request import ProbeKind
 
 if TYPE_CHECKING:
+    from enquete.ledger.record import RunRecord
     from enquete.study.run import Run, StageStatus
 
 MOST_LINES = 8
+WIDEST = 110
+"""Characters of a command beside which the others' reasons are lined up."""
 ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
 """Of instruments that are files of one's own; importing nodes.instrument_pins for them would take seconds."""
 Step = tuple[str, str]
@@ -118,7 +122,7 @@ def report_path(run: Run) -> str | None:
 def summary_lines(run: Run, place: Place) -> list[str]:
     report, exports = run.path / "report.md", run.path / "exports"
     steps = next_commands(run, place)
-    width = max(len(command) for command, _ in steps)
+    width = max(min(len(command), WIDEST) for command, _ in steps)
     return [
         *headline(run),
         "",
@@ -300,7 +304,8 @@ def going_on(run: Run, place: Place) -> list[Step]:
 
 
 def same_questions(run: Run, place: Place) -> Iterator[str]:
-    """Options by which another run asks what this one asked. Of a file named some time ago only the name is known."""
+    """Options by which another run asks whom and what this one asked. Of a file named some time ago only the name is
+    known."""
     from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for --help
     from enquete.instruments.pack import packs  # noqa: PLC0415 - reads YAML
 
@@ -314,3 +319,28 @@ def same_questions(run: Run, place: Place) -> Iterator[str]:
         yield from ("--pack", named[0])
     for name, source in files.items():
         yield from ("--instrument", f"{name}={place.instruments.get(name, source)}")
+    yield from _same_agents_and_arms(run.record)
+
+
+def _same_agents_and_arms(record: RunRecord) -> Iterator[str]:
+    for name, value in (record.chosen.by if record.chosen else {}).items():
+        yield f"--{name.replace('_', '-')}"
+        if value is not True:
+            yield ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    if record.by:
+        yield from ("--by", record.by)
+    if record.baseline == "none":
+        yield from ("--phase", *record.phases)
+    if record.asking == "item":
+        yield from ("--asking", "item")
+    if record.main.elicitation == "distribution":
+        yield from ("--elicitation", "distribution")
+    arms = Counter(arm.role for arm in record.arms)
+    if probes := [arm.id for arm in record.arms if arm.id in get_args(ProbeKind)]:
+        yield from ("--probes", ",".join(probes))
+    if arms["replicate"]:
+        yield from ("--replicates", str(1 + arms["replicate"]))
+    if arms["placebo"]:
+        yield "--placebo"
+    if arms["b"]:
+        yield "--respondent-b"
