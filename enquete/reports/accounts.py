@@ -508,7 +508,7 @@ RUN = d.Presentation(
     title=N_("Run"),
     tables=(
         d.Table(name="people", title=N_("Who was asked"), key=("kind",), columns=(
-            d.reference("kind", N_("Group"), to="group"), d.integer("n", N_("Agents")),
+            d.reference("kind", N_("Stakeholder type"), to="group"), d.integer("n", N_("Agents")),
             d.integer("answered", N_("with an answer")), d.integer("remembering", N_("with memory (T1)"))),
             views=(d.View(at="section", heading=""),)),
         d.Table(name="arms", title=N_("Arms"), key=("arm",), columns=(
