@@ -126,10 +126,20 @@ def test_two_camps_are_named_with_their_reasons_in_their_words():
     assert [person["participant"] for person in people] == ["p0", "p1", "p2"]
     assert (people[0]["value"], people[0]["before"], people[0]["stayed"], people[0]["reason"]) == (1, 1, True, "why 0")
     assert rows(analysis, "dissent_by_group", theme="aa") == [
-        {"theme": "aa", "dimension": "importance", "stakeholder_type": "fisher", "n_below": 3, "n_above": 0, "n": 3},
-        {"theme": "aa", "dimension": "importance", "stakeholder_type": "ngo", "n_below": 0, "n_above": 3, "n": 3},
+        {"theme": "aa", "dimension": "importance", "group": "fisher", "n_below": 3, "n_above": 0, "n": 3},
+        {"theme": "aa", "dimension": "importance", "group": "ngo", "n_below": 0, "n_above": 3, "n": 3},
     ]
     assert "- p0, fisher, 1: “why 0”" in text_of(analysis)
+
+
+def test_who_stands_where_is_told_by_what_agents_are_compared_by() -> None:
+    """p0 to p2 rate low, p3 to p5 high."""
+    regions = pd.Series(["north", "north", "south", "south", "south", "south"], [f"p{n}" for n in range(6)])
+    context = AnalysisContext(language="en", pinned={"themes": CODED}, groups=regions)
+    counted = rows(analyse(WHOLE, INSTRUMENT, None, context), "dissent_by_group", theme="aa")
+    assert [(row["group"], row["n_below"], row["n_above"], row["n"]) for row in counted] == [
+        ("north", 2, 0, 2), ("south", 1, 3, 4),
+    ]  # fmt: skip
 
 
 def test_a_minority_that_stays_holds_out_where_nothing_is_disputed():

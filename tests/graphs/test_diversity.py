@@ -173,7 +173,7 @@ def test_types_are_described_by_what_sets_them_apart_from_every_other(panel: Ana
         ("A", 15, 45), ("B", 10, 45), ("C", 10, 45), ("D", 10, 45),
     ]  # fmt: skip
     shares = {
-        record["stakeholder_type"]: (record["n"], record["n_group"], record["share"])
+        record["group"]: (record["n"], record["n_group"], record["share"])
         for record in rows(panel, "type_groups", type="A")
     }
     assert {kind for kind, counts in shares.items() if counts == (5, 5, 1.0)} == {

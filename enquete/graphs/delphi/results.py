@@ -190,10 +190,7 @@ PAIRS = d.integer("n_paired", N_("pairs"), means=N_("agents who rated in both ro
 PAIRS_OF = d.of("n_paired", "n_total", N_("pairs / N"))
 A = d.number("agreement", "A", means=N_("van der Eijk's agreement: 1 unanimous, 0 spread evenly, −1 two camps"))
 IQR = d.number("iqr", "IQR", means=N_("quartile distance, type 7"))
-AGENT, GROUP = (
-    d.reference("participant", N_("agent"), to="agent"),
-    d.reference("stakeholder_type", N_("group"), to="group"),
-)
+AGENT = d.reference("participant", N_("agent"), to="agent")
 
 ROUNDS = d.Table(
     name="rounds", title=N_("Rounds"), key=("round",),
@@ -373,7 +370,8 @@ STANDING = d.Table(
     name="standing", title=N_("Who stands where, in their words"), key=("theme", "dimension", "participant"),
         one_agent=True,
     columns=(
-        THEME, DIMENSION, AGENT, GROUP, d.code("side", N_("side"), levels=SIDES), d.integer("value", N_("rating")),
+        THEME, DIMENSION, AGENT, d.reference("stakeholder_type", N_("stakeholder type"), to="group"),
+        d.code("side", N_("side"), levels=SIDES), d.integer("value", N_("rating")),
         d.integer("before", N_("before")), d.flag("stayed", N_("stayed")), d.text("reason", N_("reason")),
         d.integer("place", N_("place"), means=N_("those who stayed and give a reason first")),
     ),
@@ -383,11 +381,11 @@ STANDING = d.Table(
 )  # fmt: skip
 
 DISSENT_BY_GROUP = d.Table(
-    name="dissent_by_group", title=N_("Who stands where, by group"), key=("theme", "dimension", "stakeholder_type"),
-    columns=(THEME, DIMENSION, GROUP, d.integer("n_below", N_("low")), d.integer("n_above", N_("high")), d.integer("n",
-        N_("rated"))),
+    name="dissent_by_group", title=N_("Who stands where, by group"), key=("theme", "dimension", "group"),
+    columns=(THEME, DIMENSION, d.reference("group", N_("group"), to="group"), d.integer("n_below", N_("low")),
+        d.integer("n_above", N_("high")), d.integer("n", N_("rated"))),
     views=(d.View(at="appendix", where="dimension == @main_dimension and n_below + n_above > 0",
-                spread=d.Spread(column="theme", rows=("stakeholder_type",), cells=d.names("n_below n_above"))),),
+                spread=d.Spread(column="theme", rows=("group",), cells=d.names("n_below n_above"))),),
 )  # fmt: skip
 
 RANKING = d.Table(
@@ -590,7 +588,7 @@ def analyse(
     rounds = {number: rows[rows["round"].eq(number)] for number in sorted(int(n) for n in rows["round"].unique())}
     panel = Panel.of(rounds, instrument, context.pinned)
     ratings = list(panel.ratings())
-    dissent = list(panel.dissent())
+    dissent, groups = list(panel.dissent()), context.groups_of(frame)
     tables = {
         "rounds": [panel.round_of(number, rows, frame, ratings) for number, rows in rounds.items()],
         "themes": panel.ranked_themes(ratings),
@@ -602,12 +600,12 @@ def analyse(
         "revision": panel.revision(),
         "dissent": [stand.row for stand in dissent],
         "dissent_by_group": [
-            row for stand in dissent if stand.row["label"] == "disagreement" for row in stand.by_group()
+            row for stand in dissent if stand.row["label"] == "disagreement" for row in stand.by_group(groups)
         ],
         "standing": [row for stand in dissent for row in stand.people()],
         "concordance": panel.concordance(),
         "agents": panel.agents(dissent),
-        **panel.between_groups(context.groups_of(frame)),
+        **panel.between_groups(groups),
     }
     coding, tables["second_coding"] = panel.second_coding(settings)
     ranking, tables["ranking"] = panel.ranking()
@@ -1042,11 +1040,12 @@ class Stand:
                     "reason": row["text"] or None, "stakeholder_type": row["stakeholder_type"], "place": place,
                 }  # fmt: skip
 
-    def by_group(self) -> Iterator[d.Row]:
-        """By stakeholder type: who rated, and who of them stands on which side."""
+    def by_group(self, groups: pd.Series[str]) -> Iterator[d.Row]:
+        """Who rated, and who of them stands on which side."""
         rated = self.rows[self.rows["value"].notna()]
         below, above = (rated["participant"].isin(side) for side in self.sides)
-        counts = pd.DataFrame({"n_below": below, "n_above": above, "n": True}).groupby(rated["stakeholder_type"]).sum()
+        counts = pd.DataFrame({"n_below": below, "n_above": above, "n": True})
+        counts = counts.groupby(rated["participant"].map(groups).rename("group")).sum()
         for row in dictionaries(counts.sort_index().reset_index()):
             yield {"theme": self.row["theme"], "dimension": self.row["dimension"], **row}
 

@@ -134,17 +134,17 @@ def scree(data: ChartData) -> alt.TopLevelMixin:
 
 def groups(data: ChartData) -> alt.TopLevelMixin:
     """A bar a group, parted by type."""
-    rows = data.frame("type_groups", told=("stakeholder_type", "type", "n_of_n_group", "share"))
-    sizes = dict(zip(rows["stakeholder_type_id"], rows["n_group"], strict=True))
-    rows = rows.sort_values(["n_group", "stakeholder_type_id"], ascending=[False, True], kind="stable")
-    rows = data.top(rows, "stakeholder_type")
-    members = data.frame("agents").groupby(["stakeholder_type_id", "archetype_id"])["participant_id"].agg(list)
+    rows = data.frame("type_groups", told=("group", "type", "n_of_n_group", "share"))
+    sizes = dict(zip(rows["group_id"], rows["n_group"], strict=True))
+    rows = rows.sort_values(["n_group", "group_id"], ascending=[False, True], kind="stable")
+    rows = data.top(rows, "group")
+    members = data.frame("agents").groupby(["group_id", "archetype_id"])["participant_id"].agg(list)
     some = {of: who for of, who in members.items() if len(who) <= MOST_LINKED}
     rows["link"] = [
         f"#{answers(data.results.methodology, participant=','.join(some[of]))}" if of in some else None
-        for of in zip(rows["stakeholder_type_id"], rows["type_id"], strict=True)
+        for of in zip(rows["group_id"], rows["type_id"], strict=True)
     ]
-    y = data.names(rows, "stakeholder_type", more={name: f"({n})" for name, n in sizes.items()})
+    y = data.names(rows, "group", more={name: f"({n})" for name, n in sizes.items()})
     letters = sorted(rows["type"].unique())
     colour = alt.Color("type:N", scale=_in_turn(letters, COLOURS))
     at = alt.X(

@@ -105,10 +105,9 @@ REFUSED = {
 
 ITEM = d.reference("item", N_("Statement or axis"), to="items")
 VIEW, TYPE = d.text("view", N_("Shared view")), d.text("type", N_("Type"))
-AGENT, GROUP = (
-    d.reference("participant", N_("agent"), to="agent"),
-    d.reference("stakeholder_type", N_("group"), to="group"),
-)
+AGENT = d.reference("participant", N_("agent"), to="agent")
+STAKEHOLDER_TYPE = d.reference("stakeholder_type", N_("stakeholder type"), to="group")
+GROUP = d.reference("group", N_("group"), to="group")
 N, TOTAL, N_OF = d.integer("n", "n"), d.integer("n_total", "N"), d.of("n", "n_total", "n / N")
 Z, PLACE = d.number("z", "z"), d.integer("place", N_("place"))
 MEAN, SD = d.number("mean", N_("mean")), d.number("sd", "SD")
@@ -275,11 +274,11 @@ POLES = d.Table(
 )  # fmt: skip
 
 HOLDERS = d.Table(
-    name="holders", title=N_("Shared views by group"), key=("pole", "stakeholder_type"),
+    name="holders", title=N_("Shared views by group"), key=("pole", "group"),
     columns=(d.reference("pole", N_("view"), to="poles"), GROUP, d.integer("n", N_("agents")),
         d.integer("n_group", N_("in the group")), d.of("n", "n_group", N_("n / group")),
              d.share("share", N_("share of the group"))),
-    views=(d.View(at="appendix", spread=d.Spread(column="pole", rows=("stakeholder_type",), cells=("n_of_n_group",))),),
+    views=(d.View(at="appendix", spread=d.Spread(column="pole", rows=("group",), cells=("n_of_n_group",))),),
 )  # fmt: skip
 
 OTHER = d.Table(
@@ -352,11 +351,11 @@ TYPE_ITEMS = d.Table(
 )  # fmt: skip
 
 TYPE_GROUPS = d.Table(
-    name="type_groups", title=N_("Types by group"), key=("type", "stakeholder_type"),
+    name="type_groups", title=N_("Types by group"), key=("type", "group"),
     columns=(d.reference("type", N_("Type"), to="types"), GROUP, d.integer("n", N_("agents")),
         d.integer("n_group", N_("in the group")), d.of("n", "n_group", N_("n / group")),
              d.share("share", N_("share of the group"))),
-    views=(d.View(at="appendix", spread=d.Spread(column="type", rows=("stakeholder_type",), cells=("n_of_n_group",))),),
+    views=(d.View(at="appendix", spread=d.Spread(column="type", rows=("group",), cells=("n_of_n_group",))),),
 )  # fmt: skip
 
 COMPONENTS = d.Table(
@@ -379,7 +378,7 @@ COMPONENT_LOADINGS = d.Table(
 AGENTS = d.Table(
     name="agents", title=N_("The agents' views and types"), key=("participant",), one_agent=True,
     columns=(
-        AGENT, GROUP, d.reference("archetype", N_("type of view"), to="types", agents=True),
+        AGENT, STAKEHOLDER_TYPE, GROUP, d.reference("archetype", N_("type of view"), to="types", agents=True),
         d.reference("q_factor", N_("shared view"), to="poles", agents=True,
             means=N_("the view that the agent's sort defines; none where it defines none or several")),
         d.number("probability", N_("probability of the type")), d.number("silhouette", N_("silhouette")),
@@ -601,7 +600,7 @@ def analyse(
     frame: pd.DataFrame, instrument: DiversityInstrument, settings: DiversitySettings | None, context: AnalysisContext
 ) -> d.Analysis:
     """Tables over the main arm's rows."""
-    sorts = Sorts.read(frame, instrument)
+    sorts = Sorts.read(frame, instrument, context.groups_of(frame))
     clusters = Clusters.of(sorts)
     views = Views.of(sorts, settings or DiversitySettings())
     placed = sorts.placements(frame)
@@ -615,7 +614,7 @@ def analyse(
         "grid": [{"place": place, "n": n} for place, n in instrument.distribution.items()], "agents": agents,
         **clusters.tables(agents), **views.tables(), **components,
         **d.compared(
-            pd.concat([sorts.sort, sorts.axes], axis=1), context.groups_of(frame), "asked",
+            pd.concat([sorts.sort, sorts.axes], axis=1), sorts.groups, "asked",
             ends={item: (low, high) for item, low, high in sorts.scales()},
         ),
     }  # fmt: skip
@@ -646,16 +645,18 @@ def _rounded(rows: Any) -> pd.DataFrame:
 @dataclass(frozen=True)
 class Sorts:
     """sort, axes: agents × items in the instrument's order, NaN where there is no answer; all agents, in the
-    population's order. reason: why an agent is left out of types, "" where it is not. kinds: stakeholder types."""
+    population's order. reason: why an agent is left out of types, "" where it is not. kinds: stakeholder
+    types; groups: what agents are compared by."""
 
     instrument: DiversityInstrument
     sort: pd.DataFrame
     axes: pd.DataFrame
     reason: pd.Series[str]
     kinds: pd.Series[str]
+    groups: pd.Series[str]
 
     @classmethod
-    def read(cls, frame: pd.DataFrame, instrument: DiversityInstrument) -> Sorts:
+    def read(cls, frame: pd.DataFrame, instrument: DiversityInstrument, groups: pd.Series[str]) -> Sorts:
         everybody = frame["participant"].unique()
         sort = wide(frame, [statement.statement_id for statement in instrument.statements], people=everybody)
         axes = wide(frame, [axis.axis_id for axis in instrument.likert_axes], people=everybody)
@@ -664,7 +665,8 @@ class Sorts:
         reason[axes.isna().any(axis=1)] = "axes_incomplete"
         reason[~missing & ~legal(sort.to_numpy(), instrument.distribution)] = "off_grid"
         reason[missing] = "sort_incomplete"
-        return cls(instrument, sort, axes, reason, frame.groupby("participant", sort=False)["stakeholder_type"].first())
+        kinds = frame.groupby("participant", sort=False)["stakeholder_type"].first()
+        return cls(instrument, sort, axes, reason, kinds, groups)
 
     @property
     def grid(self) -> Mapping[int, int]:
@@ -897,7 +899,7 @@ class Clusters:
             "types_tried": tried.sort_index().rename_axis("k").reset_index(), "type_items": apart,
             "membership": sure.melt("participant", var_name="type", value_name="probability") if len(sure) else sure,
             "types": [self._type(letter, apart, agents) for letter in sorted(set(self.letters))],
-            "type_groups": grouped(self.letters, self.sorts.kinds, "type"),
+            "type_groups": grouped(self.letters, self.sorts.groups, "type"),
         }  # fmt: skip
 
     def _apart(self) -> Iterator[d.Row]:
@@ -949,13 +951,13 @@ def told_of(distinction: Distinction | None) -> d.Row:
     return {name: getattr(distinction, name, None) for name in ("direction", "level", "p")}
 
 
-def grouped(of: pd.Series[str], kinds: pd.Series[str], name: str) -> pd.DataFrame:
-    """How many agents of each stakeholder type are of each kind in `of`, zeros too."""
+def grouped(of: pd.Series[str], groups: pd.Series[str], name: str) -> pd.DataFrame:
+    """How many agents of each group are of each kind in `of`, zeros too."""
     if of.empty:
         return pd.DataFrame()
-    wide_counts = pd.crosstab(kinds.reindex(of.index), of).rename_axis("stakeholder_type").reset_index()
-    counts = wide_counts.melt("stakeholder_type", var_name=name, value_name="n")
-    total = counts["stakeholder_type"].map(kinds.value_counts())
+    wide_counts = pd.crosstab(groups.reindex(of.index), of).rename_axis("group").reset_index()
+    counts = wide_counts.melt("group", var_name=name, value_name="n")
+    total = counts["group"].map(groups.value_counts())
     counts = counts.assign(n_group=total, share=counts["n"] / total)
     return counts.sort_values([name, "n"], ascending=[True, False], kind="stable")
 
@@ -1083,7 +1085,7 @@ class Views:
         return {
             "parallel": self._parallel(), "views": map(self._view, q.factors), "scores": self.scores(),
             "poles": self._poles(), "other_extraction": self._matches(),
-            "holders": grouped(self.poles, self.sorts.kinds, "pole"),
+            "holders": grouped(self.poles, self.sorts.groups, "pole"),
             "not_done": [{"place": i, **refusal} for i, refusal in enumerate(self.refused, start=1)],
             "loadings": self._loadings(), "correlations": correlations,
             "differences": pd.concat(differences) if differences else [],
@@ -1175,7 +1177,7 @@ def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> Iter
 def _agents(sorts: Sorts, clusters: Clusters, views: Views, placed: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     sure = clusters.sure
     columns = {
-        "stakeholder_type": sorts.kinds, "archetype": clusters.letters, "q_factor": views.poles,
+        "stakeholder_type": sorts.kinds, "group": sorts.groups, "archetype": clusters.letters, "q_factor": views.poles,
         "probability": None if sure is None else pd.Series(
             sure.to_numpy()[np.arange(len(sure)), clusters.typology.labels], index=sure.index),
         "silhouette": clusters.fits(), "left_out": sorts.reason.where(sorts.reason.ne("")), **placed, **scores,
