@@ -292,11 +292,9 @@ class Transport:
 
     async def learn(self, model: str, counts: SendCounts) -> None:
         """What the server says of this model."""
-        limiter = self.rate_limiter(model)
-        if model not in self.client.known:
-            async with self.waiting(counts):
-                await self.client.facts(model)
-        limiter.learn(self.client.known.get(model, limiter.facts))
+        async with self.waiting(counts):
+            if facts := await self.client.facts(model):
+                self.rate_limiter(model).learn(facts)
 
 
 class Request:
