@@ -4,18 +4,16 @@ it says of itself (`Facts`), how fast it proves to be (`Speed`) and may be asked
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from hashlib import blake2b
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
@@ -23,9 +21,7 @@ from enquete.state.interview_context import Prompt
 from enquete.state.request import ModelLimits
 
 if TYPE_CHECKING:
-    from enquete.models.chat_completions import ModelResponse
-    from enquete.models.transport import Transport
-
+    from enquete.ledger.shared_limits import SharedPace
 
 # --- Is a server there at all? One `ServerHealth` for each base URL, told of every answer and every fault. A fault
 # after an answer begins a silence, the next answer ends it. The server is away once a request that is out of attempts
@@ -57,17 +53,15 @@ class ServerHealth:
         self.accepted = float("-inf")  # when the latest request was sent that got more than "later"
         self.returned = float("-inf")  # when it was last back
         self.next_probe = 0.0
-        self._probes = 0
         self.did = ""  # what the latest fault was
+        self._probes = 0
         self._lock = threading.Lock()
 
     def answered(self, sent: float, *, accepted: bool = True) -> None:
         """A request sent at `sent` got any answer of a working server; "try later" is not `accepted`."""
-        if accepted and sent > self.accepted:
-            self.accepted = sent
-        if self.silent_since is None:
-            return
         with self._lock:
+            if accepted:
+                self.accepted = max(self.accepted, sent)
             if self.silent_since is None or (self.unreachable and sent < self.silent_since):
                 return  # behind a closed door work is still going on
             if self.away:
@@ -86,8 +80,7 @@ class ServerHealth:
         with self._lock:
             if self.silent_since is None:
                 self._begin()
-            self.away = True
-            self.unreachable = unreachable
+            self.away, self.unreachable = True, unreachable
 
     def waits_anew(self, began: float, patience_s: float) -> None:
         """Who began after it was given up starts the clock anew; that it is away is kept."""
@@ -106,19 +99,9 @@ class ServerHealth:
             return True
 
     @property
-    def is_probed(self) -> bool:
-        """Whether anybody has asked since the clock started; before that nobody is given up."""
-        return self._probes > 0
-
-    @property
     def is_due(self) -> bool:
         """It is there, or it is time to look whether it is."""
         return not self.away or self.next_probe <= time.monotonic()
-
-    def absence(self) -> tuple[float, str] | None:
-        """Seconds since the last answer before it went away, and what its latest fault was; None while it is there."""
-        since = self.silent_since
-        return (time.monotonic() - since, self.did) if since is not None and self.away else None
 
     def _begin(self) -> None:
         self.silent_since = self.next_probe = time.monotonic()
@@ -127,19 +110,16 @@ class ServerHealth:
 
 _HEALTH: dict[str, ServerHealth] = {}
 _LIMITERS: dict[tuple[str, str], RateLimiter] = {}
-_KNOWN_LOCK = threading.Lock()
 
 
 def health_of(base_url: str) -> ServerHealth:
     """The one record of this server in this process."""
-    with _KNOWN_LOCK:
-        return _HEALTH.setdefault(base_url, ServerHealth())
+    return _HEALTH.setdefault(base_url, ServerHealth())
 
 
 def rate_limiter_of(base_url: str, model: str) -> RateLimiter:
     """The one for this server and model in this process."""
-    with _KNOWN_LOCK:
-        return _LIMITERS.setdefault((base_url, model), RateLimiter())
+    return _LIMITERS.setdefault((base_url, model), RateLimiter())
 
 
 # --- How much may be in flight at once. `Limiter` counts over every event loop, because the façade, a notebook and a
@@ -150,82 +130,46 @@ class Limiter:
     """At most `size` holders at a time, first come first served; `async with limiter:` holds one slot."""
 
     def __init__(self, size: int):
-        self._lock = threading.Lock()
-        self._size = _at_least_one(size)
-        self._held = 0
-        self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
-
-    @property
-    def size(self) -> int:
-        return self._size
-
-    @property
-    def held(self) -> int:
-        """Slots in use now."""
-        return self._held
+        self._lock = threading.RLock()
+        self._waiting: deque[tuple[asyncio.AbstractEventLoop, Future[None]]] = deque()
+        self.held = 0
+        self.resize(size)
 
     def resize(self, size: int) -> None:
         """Takes effect at once for those who wait; holders above a smaller size finish first. Raises ValueError."""
+        if size < 1:
+            raise ValueError(f"The number of requests in flight must be at least 1, got {size} (ENQUETE_CONCURRENCY).")
         with self._lock:
-            self._size = _at_least_one(size)
+            self.size = size
             self._hand_out()
 
     async def __aenter__(self) -> Limiter:
         with self._lock:
-            if self._held < self._size and not self._waiting:
-                self._held += 1
+            if self.held < self.size and not self._waiting:
+                self.held += 1
                 return self
-            loop = asyncio.get_running_loop()
-            turn: asyncio.Future[None] = loop.create_future()
-            self._waiting.append((loop, turn))
+            turn: Future[None] = Future()
+            self._waiting.append((asyncio.get_running_loop(), turn))
         try:
-            await turn
+            await asyncio.wrap_future(turn)
         except asyncio.CancelledError:
-            self._abandon(loop, turn)
+            if not turn.cancelled():  # the slot was given in the meantime
+                await self.__aexit__()
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._release()
-
-    def _release(self) -> None:
+    async def __aexit__(self, *_: object) -> None:
         with self._lock:
-            self._held -= 1
+            self.held -= 1
             self._hand_out()
 
     def _hand_out(self) -> None:
-        """Give free slots to those who wait. The caller holds the lock."""
-        here = asyncio._get_running_loop()
-        while self._waiting and self._held < self._size:
+        """Give free slots to those who wait, but for whom was cancelled, or whose loop was closed meanwhile."""
+        while self._waiting and self.held < self.size:
             loop, turn = self._waiting.popleft()
-            try:
-                # To wake the loop that one is in, by a byte through a socket, would take a call's time to no end.
-                (loop.call_soon if loop is here else loop.call_soon_threadsafe)(self._hand_over, turn)
-            except RuntimeError:  # that loop was closed while it waited: its turn goes to the next
-                continue
-            self._held += 1
-
-    def _hand_over(self, turn: asyncio.Future[None]) -> None:
-        if turn.done():  # cancelled between being chosen and being told
-            self._release()
-        else:
-            turn.set_result(None)
-
-    def _abandon(self, loop: asyncio.AbstractEventLoop, turn: asyncio.Future[None]) -> None:
-        if turn.done() and not turn.cancelled():  # the slot was already given
-            self._release()
-            return
-        with self._lock:
-            if (loop, turn) in self._waiting:
-                self._waiting.remove((loop, turn))
-
-
-def _at_least_one(size: int) -> int:
-    if size < 1:
-        raise ValueError(f"The number of requests in flight must be at least 1, got {size} (ENQUETE_CONCURRENCY).")
-    return size
+            if not loop.is_closed() and turn.set_running_or_notify_cancel():
+                self.held += 1
+                turn.set_result(None)
 
 
 # --- How fast one model of one server may be asked: one `RateLimiter` for each
@@ -253,32 +197,30 @@ class Window(Limiter):
 
     def __init__(self) -> None:
         super().__init__(UNLIMITED)
-        self._changing = threading.Lock()
         self._cap = UNLIMITED
         self._cut = float("-inf")
         self._answers = 0
 
     def cap(self, cap: int) -> None:
         """The model's own limit. A window that was cut stays so and grows up to it."""
-        with self._changing:
-            if cap != self._cap:
-                full = self.size == self._cap
-                self._cap = cap
-                self.resize(cap if full else min(self.size, cap))
+        with self._lock:
+            full = self.size == self._cap
+            self._cap = cap
+            self.resize(cap if full else min(self.size, cap))
 
     def grow(self) -> None:
         """One answer."""
         if self.size >= self._cap:
             return
-        with self._changing:
+        with self._lock:
             self._answers += 1
-            if self._answers >= min(self.size, STEP) and self.size < self._cap:
+            if self._answers >= min(self.size, STEP):
                 self._answers = 0
-                self.resize(self.size + 1)
+                self.resize(min(self._cap, self.size + 1))
 
     def shrink(self, sent: float, in_flight: int) -> None:
         """One "later" to a request sent at `sent` (time.monotonic), with so many in flight, itself included."""
-        with self._changing:
+        with self._lock:
             if sent > self._cut:
                 self._cut = time.monotonic()
                 self._answers = 0
@@ -323,14 +265,6 @@ class Pace:
             return start - now
 
 
-class Paced(Protocol):
-    """Requests and tokens a minute: `Pace`, or one that is kept with other processes."""
-
-    async def turn(self, tokens: float) -> None: ...
-
-    def correct(self, tokens: float, requests: int = 0) -> None: ...
-
-
 class RateLimiter:
     """All requests of one model to one server."""
 
@@ -338,33 +272,28 @@ class RateLimiter:
         self.window = Window()
         self.speed = Speed()
         self.facts = Facts()
+        self.in_flight = 0
         self._lock = threading.Lock()
         self._limits = ModelLimits()
-        self._pace: Paced | None = None
-        self._is_shared = False
+        self._pace: Pace | SharedPace = Pace(None, None)
         self._paused_until = 0.0
-        self._in_flight = 0
         self._refused_since: float | None = None  # the first "later" since a request was accepted
         self._ratio = 1.0  # of actual to highest possible tokens: who waits for a turn cannot be corrected any more
 
-    def limit(self, limits: ModelLimits, shared: Paced | None = None) -> None:
+    def limit(self, limits: ModelLimits, shared: SharedPace | None = None) -> None:
         """Whoever says it last; the same again changes nothing. `shared`: the pace kept with other processes."""
         with self._lock:
-            if limits != self._limits or self._is_shared or shared is not None:
-                paced = limits.requests_per_minute or limits.tokens_per_minute
-                pace = Pace(limits.requests_per_minute, limits.tokens_per_minute) if paced else None
-                self._pace, self._is_shared = shared or pace, shared is not None
-                self._limits = limits
-        self._cap()
+            if shared is not None:
+                self._pace = shared
+            elif limits != self._limits or not isinstance(self._pace, Pace):
+                self._pace = Pace(limits.requests_per_minute, limits.tokens_per_minute)
+            self._limits = limits
+        self.learn(self.facts)
 
     def learn(self, facts: Facts) -> None:
         """What the server says of itself: what it does not work on waits here, not there."""
-        if facts != self.facts:
-            self.facts = facts
-            self._cap()
-
-    def _cap(self) -> None:
-        self.window.cap(min(self._limits.concurrency or UNLIMITED, self.facts.slots or UNLIMITED))
+        self.facts = facts
+        self.window.cap(min(self._limits.concurrency or UNLIMITED, facts.slots or UNLIMITED))
 
     @property
     def paused_s(self) -> float:
@@ -375,41 +304,35 @@ class RateLimiter:
         while (left := self.paused_s) > 0:  # noqa: ASYNC110 - may be extended meanwhile
             await asyncio.sleep(left)
 
-    def patience(self, prompt: Prompt, least_s: float) -> float:
-        """Seconds to wait for the answer to a request under way, by what is known now."""
-        return self.speed.patience(prompt, least_s, small=self.facts.small)
-
     def timed(self, prompt: Prompt, sent: float, took: float, read: int | None, least_s: float) -> None:
         """A request sent at `sent` was answered after `took` seconds. Where that is half of the time it had, and nobody
         said how many the server works on at once, the next ones wait here."""
         self.speed.note(prompt, took, read if self.facts.context else None)
         if took > least_s / 2 and not (self._limits.concurrency or self.facts.slots):
-            self.window.shrink(sent, self._in_flight)
+            self.window.shrink(sent, self.in_flight)
 
     async def turn(self, prompt: Prompt) -> float:
         """Wait for the model's pace; the tokens this request was counted as, to be `settled`; 0.0: none are counted."""
-        if (pace := self._pace) is None:
-            return 0.0
         tokens = self._ratio * most_tokens(prompt) if self._limits.tokens_per_minute else 0.0
-        await pace.turn(tokens)
+        await self._pace.turn(tokens)
         return tokens
 
     def settled(self, prompt: Prompt, counted: float, used: int) -> None:
         """Tokens as the server reported them, for a request counted as `counted`."""
-        if counted and (pace := self._pace):
-            pace.correct(counted - used)
+        if counted:
+            self._pace.correct(counted - used)
             self._ratio += LEARNING * (used / most_tokens(prompt) - self._ratio)
 
     @contextmanager
     def flight(self) -> Iterator[float]:
         """A request under way; gives the moment it was sent (time.monotonic)."""
         with self._lock:
-            self._in_flight += 1
+            self.in_flight += 1
         try:
             yield time.monotonic()
         finally:
             with self._lock:
-                self._in_flight -= 1
+                self.in_flight -= 1
 
     def accepted(self) -> None:
         """The server answered with more than "later"."""
@@ -422,12 +345,12 @@ class RateLimiter:
             now = time.monotonic()
             self._refused_since = self._refused_since or now
             self._paused_until = max(self._paused_until, now + (retry_after or 0.0))
-        self.window.shrink(sent, self._in_flight)
+        self.window.shrink(sent, self.in_flight)
 
     def shut(self, began: float, patience_s: float) -> bool:
         """Whether a request that began at `began` has waited for so long while none was accepted or is under way."""
         since = self._refused_since
-        return since is not None and not self._in_flight and time.monotonic() >= max(since, began) + patience_s
+        return since is not None and not self.in_flight and time.monotonic() >= max(since, began) + patience_s
 
 
 def most_tokens(prompt: Prompt) -> float:
@@ -469,22 +392,22 @@ def facts_of(model: str, props: JsonValue, listed: JsonValue, studio: JsonValue,
     llama = props if isinstance(props, dict) and "default_generation_settings" in props else {}
     settings = llama.get("default_generation_settings")
     context = _count(settings.get("n_ctx")) if isinstance(settings, dict) else None
-    entries = [*_entries(studio, "data", model), *_entries(loaded, "models", model), *_entries(listed, "data", model)]
-    contexts = (_count(entry.get(name)) for entry in entries for name in _CONTEXTS)
-    small = bool(llama) or _has_list(studio, "data") or _has_list(loaded, "models")
+    lists = [_list(studio, "data"), _list(loaded, "models"), _list(listed, "data")]
+    contexts = (_count(entry.get(name)) for each in lists for entry in _entries(each, model) for name in _CONTEXTS)
+    small = bool(llama) or lists[0] is not None or lists[1] is not None
     return Facts(context or next(filter(None, contexts), None), _count(llama.get("total_slots")), small)
 
 
-def _has_list(body: JsonValue, name: str) -> bool:
-    return isinstance(body, dict) and isinstance(body.get(name), list)
-
-
-def _entries(body: JsonValue, name: str, model: str) -> Iterator[dict[str, JsonValue]]:
-    """What a list of models says of this one; of the only one where it goes by another name."""
+def _list(body: JsonValue, name: str) -> list[JsonValue] | None:
     listed = body.get(name) if isinstance(body, dict) else None
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return listed if isinstance(listed, list) else None
+
+
+def _entries(listed: list[JsonValue] | None, model: str) -> list[dict[str, JsonValue]]:
+    """What a list of models says of this one; of the only one where it goes by another name."""
+    entries = [entry for entry in listed or [] if isinstance(entry, dict)]
     named = [entry for entry in entries if model in (entry.get("id"), entry.get("name"), entry.get("model"))]
-    yield from named or (entries if len(entries) == 1 else [])
+    return named or (entries if len(entries) == 1 else [])
 
 
 def _count(value: JsonValue) -> int | None:
@@ -500,8 +423,7 @@ class Speed:
 
     def note(self, prompt: Prompt, seconds: float, read: int | None) -> None:
         """An answer that took so long; `read`: tokens of the question, None where that was not reported."""
-        asked = characters(prompt)
-        self._latest.append((seconds, asked))
+        self._latest.append((seconds, characters(prompt)))
         if read:
             self.count(prompt, read)
 
@@ -573,82 +495,3 @@ def fitted(prompt: Prompt, context: int | None, tokens: int) -> Prompt | None:
     if room < shortest_reply(prompt):
         return None
     return replace(prompt, max_output_tokens=room)
-
-
-# --- Several servers of one model. An agent stays with one, whose prefix cache then holds persona and memory.
-#
-# Which one says weighted rendezvous hashing (Thaler & Ravishankar 1998; the score is Schindelhauer & Schomaker's,
-# 2005), so every process says the same, shares are as the weights, and a server that is away moves its own agents and
-# nobody else: each to the next in its own order, and back once it has answered a probe (transport.py).
-
-log = logging.getLogger("enquete")
-
-
-def score(url: str, weight: float, agent: str) -> float:
-    """The agent's server is the one with the highest."""
-    drawn = int.from_bytes(blake2b(f"{url}\0{agent}".encode(), digest_size=8).digest(), "big")
-    return -weight / math.log((drawn + 0.5) / 2**64)
-
-
-class Fleet:
-    """See `metered.Sender`. Limits and pauses are each server's own; requests in flight count for the process."""
-
-    def __init__(self, servers: Sequence[tuple[Transport, float]]):
-        """`servers`: each with its weight, above 0."""
-        self._servers = tuple(servers)
-        self._away: set[Transport] = set()
-
-    def order(self, agent: str) -> list[Transport]:
-        """All, the agent's own first."""
-        pairs = sorted(self._servers, key=lambda pair: -score(pair[0].base_url, pair[1], agent))
-        return [server for server, _ in pairs]
-
-    async def send(
-        self,
-        prompt: Prompt,
-        *,
-        model: str,
-        temperature: float,
-        seed: int,
-        room: Callable[[], bool] | None = None,
-        agent: str = "",
-    ) -> ModelResponse:
-        """As `Transport.send`; an outage is one of all servers."""
-        first, *others = self.order(agent)
-        asked = first.send(prompt, model=model, temperature=temperature, seed=seed, room=room, alternates=others)
-        try:
-            return await asked
-        finally:
-            self._tell()
-
-    async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
-        order = self.order(agent)
-        return await next((server for server in order if not server.health.away), order[0]).fit(prompt, model)
-
-    @property
-    def waits_for(self) -> str:
-        """Which server it is that left last, once all have."""
-        servers = [server for server, _ in self._servers]
-        servers.sort(key=lambda server: server.health.silent_since or math.inf)
-        waits = [server.waits_for for server in servers]
-        return waits[-1] if all(waits) else ""
-
-    def halt(self) -> None:
-        for server, _ in self._servers:
-            server.halt()
-
-    async def aclose(self) -> None:
-        for server, _ in self._servers:
-            await server.aclose()
-
-    def _tell(self) -> None:
-        """Each departure and return once."""
-        away = {server for server, _ in self._servers if server.health.away}
-        for server in away - self._away:
-            did = server.health.did or "did not answer"
-            log.warning(
-                "The model server %s %s. Its agents are asked at the others until it is back.", server.shown, did
-            )
-        for server in self._away - away:
-            log.warning("The model server %s is back.", server.shown)
-        self._away = away

@@ -7,20 +7,22 @@ Of several servers of a fleet, one that is away is left for the next; it is wait
 The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots. What
 is done about which fault is a table in docs/models.md.
 
-A request that failed each time while others were served fails alone. Else, out of attempts, it waits until it is known
-whose fault that is: until another one, or a health probe of a few words, has been answered or not. Answered: one more
-try, and the second time it fails alone. Not answered: everybody waits for the server, and once it is back attempts
-start over. "Later" (429) uses up nothing.
+Out of attempts, a request waits until it is known whose fault that is: until another one sent later, or a health probe
+of a few words, has been answered or not. Answered: one more try. A request that others were answered twice after fails
+alone. Not answered: everybody waits for the server, and once it is back attempts start over. "Later" (429) uses up
+nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import random
+import logging
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -48,11 +50,8 @@ from enquete.models.faults import (
     without_room,
 )
 from enquete.models.servers import (
-    LONGEST_BACKOFF,
     Limiter,
-    Paced,
     RateLimiter,
-    ServerHealth,
     backoff,
     fitted,
     health_of,
@@ -64,12 +63,15 @@ from enquete.models.servers import (
 from enquete.state.interview_context import Prompt
 from enquete.state.request import DEFAULT_PATIENCE_S, ModelLimits
 
+if TYPE_CHECKING:
+    from enquete.ledger.shared_limits import SharedPace
+
 MOST_TOKENS_PER_CHARACTER = 0.6
 """Of a small model in a language that it was hardly trained in."""
 MOST_RETURNS = 5
 """A request that fails after each of so many returns of its server is at fault itself, or will not get through."""
 CONFIRMATIONS = 2
-"""Times that others are served right after a request was refused, out of attempts: once may be a server just back."""
+"""Times that others are served right after a request was refused: once may be a server just back."""
 MOST_REFUSALS = 100
 """Times that one request is told "later" while others are accepted; at ten seconds each, a quarter of an hour."""
 LOOK_S = 0.25
@@ -83,90 +85,42 @@ HEALTH_PROBE = Prompt(
 )
 """What any working server answers. It costs next to nothing; whose sake it is sent for is charged its reservation."""
 
-
-@dataclass(slots=True)
-class RetryState:
-    """What one request has been through. Times are time.monotonic, in seconds."""
-
-    attempts: int
-    backoff_s: float
-    longest_s: float = LONGEST_BACKOFF
-    began: float = field(default_factory=time.monotonic)
-    lowest: ResponseFormat = ResponseFormat.JSON_SCHEMA  # what it had to step down to; others may be lower still
-    left: int = 0  # attempts until the next decision
-    refusals: int = 0
-    refusals_in_a_row: int = 0
-    latest_fault: float | None = None  # since the server was last back
-    served: int = 0  # pairs of its faults between which others were served
-    is_lost: bool = False  # out of attempts, and whose fault that is will be told
-    confirmed: int = 0  # times that others were served right after it was lost
-    returns: int = 0
-    trouble: Trouble | None = None  # the latest
-
-    def restart(self, lowest: ResponseFormat) -> None:
-        """Attempts anew in this format."""
-        self.lowest, self.left = lowest, self.attempts
-
-    def note(self, trouble: Trouble, health: ServerHealth) -> None:
-        self.trouble = trouble
-        if trouble.busy:
-            self.refusals += 1
-            self.refusals_in_a_row += 1
-        else:
-            self.left -= 1
-            self.refusals_in_a_row = 0
-            self.served += self.latest_fault is not None and health.accepted > self.latest_fault
-            self.latest_fault = time.monotonic()
-
-    def wait(self) -> float:
-        """Seconds before the next try; after a "later" never sooner than the server asked for."""
-        if self.trouble is None or not self.trouble.busy:
-            return backoff(self.attempts - self.left - 1 + 2 * self.returns, self.backoff_s, self.longest_s)
-        if self.trouble.retry_after:
-            return self.trouble.retry_after * random.uniform(1.0, 1.1)
-        return backoff(self.refusals_in_a_row - 1, self.backoff_s, self.longest_s)
-
-    def move(self) -> None:
-        """To another server, with all attempts; that this one went away over it counts as one return."""
-        self.returns += self.latest_fault is not None
-        self.is_lost, self.latest_fault, self.served, self.confirmed = False, None, 0, 0
-        self.restart(ResponseFormat.JSON_SCHEMA)
-
-    @property
-    def is_at_fault(self) -> bool:
-        """Whether it got through and failed each time while others were served, or however often the server came back.
-        A closed door is never one request's fault."""
-        if self.trouble is None or self.trouble.unreachable:
-            return False
-        return self.served >= max(1, self.attempts - 1) or self.returns >= MOST_RETURNS
-
-    def goes_on(self, health: ServerHealth) -> bool | None:
-        """False where it is to fail alone; None until the server was away since its latest fault, or served others."""
-        was_away = self.latest_fault is not None and health.returned > self.latest_fault
-        if not (self.is_lost or was_away):
-            return True
-        if not was_away and health.accepted <= (self.latest_fault or 0.0):
-            return None
-        self.is_lost, self.latest_fault, self.served = False, None, 0
-        if was_away:
-            self.returns += 1
-            self.confirmed = 0
-            self.restart(ResponseFormat.JSON_SCHEMA)
-            return True
-        self.confirmed += 1
-        self.left = 1
-        return self.confirmed < CONFIRMATIONS
+log = logging.getLogger("enquete")
 
 
-class _GoesElsewhere(Exception):
-    """The request is to be made at another server of its fleet."""
+class Servers:
+    """One server or several of one model: see `metered_model.Sender`."""
 
-    def __init__(self, to: Transport):
-        super().__init__(to.shown)
-        self.to = to
+    def order(self, agent: str) -> Sequence[Transport]:
+        """Those that may be asked, the agent's own first."""
+        raise NotImplementedError
+
+    async def send(
+        self,
+        prompt: Prompt,
+        *,
+        model: str,
+        temperature: float,
+        seed: int,
+        room: Callable[[], bool] | None = None,
+        agent: str = "",
+    ) -> ModelResponse:
+        """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected).
+
+        `room`: asked before a request is sent again that may already have been billed (time-out, cut connection);
+        where it says no, Unavailable is raised with `short`; so it is for what waits when `halt` is called. An outage,
+        of all servers, raises Unavailable with `outage`. `agent`: whose request it is.
+        """
+        try:
+            return await Request(self.order(agent), prompt, model, temperature, seed, room).answer()
+        finally:
+            self._tell()
+
+    def _tell(self) -> None:
+        """What others need to know of the servers."""
 
 
-class Transport:
+class Transport(Servers):
     """Requests to one server, through one shared client and one process-wide limit."""
 
     def __init__(
@@ -180,7 +134,7 @@ class Transport:
         backoff_s: float = 1.0,
         limits: Mapping[str, ModelLimits] | None = None,
         patience_s: float = DEFAULT_PATIENCE_S,
-        shared_pace: Callable[[str, ModelLimits], Paced | None] = lambda model, limits: None,
+        shared_pace: Callable[[str, ModelLimits], SharedPace | None] = lambda model, limits: None,
     ):
         """`backoff_s`: the first wait between attempts, doubled each time up to 10 s, plus up to half of jitter.
 
@@ -208,25 +162,8 @@ class Transport:
         self._halted = False
         self._waits: set[asyncio.Timeout] = set()
 
-    async def send(
-        self,
-        prompt: Prompt,
-        *,
-        model: str,
-        temperature: float,
-        seed: int,
-        room: Callable[[], bool] | None = None,
-        agent: str = "",
-        alternates: Sequence[Transport] = (),
-    ) -> ModelResponse:
-        """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected).
-
-        `room`: asked before a request is sent again that may already have been billed (time-out, cut connection);
-        where it says no, Unavailable is raised with `short`; so it is for what waits when `halt` is called. An outage
-        raises Unavailable with `outage`. `alternates`: servers that are asked while this one is away, in order.
-        `agent`: whose request it is, for a fleet to know.
-        """
-        return await Request((self, *alternates), prompt, model, temperature, seed, room).answer()
+    def order(self, agent: str) -> Sequence[Transport]:
+        return (self,)
 
     async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
         """The prompt, in its short form where the context of this model is too small for the whole (docs/models.md)."""
@@ -247,13 +184,12 @@ class Transport:
     @property
     def waits_for(self) -> str:
         """Why nothing moves and for how much longer that is borne, while the server is away; else ""."""
-        absence = self.health.absence()
-        if absence is None:
+        since, why = self.health.silent_since, f": it {self.health.did}" if self.health.did else ""
+        if since is None or not self.health.away:
             return ""
-        away_s, did = absence
-        why, left = f": it {did}" if did else "", max(0.0, self.patience_s - away_s)
+        away_s = time.monotonic() - since
         words = f"the model server {self.shown} has not answered for {away_s:.0f} s{why}"
-        return f"{words}; it is waited for, {left:.0f} s left"
+        return f"{words}; it is waited for, {max(0.0, self.patience_s - away_s):.0f} s left"
 
     def halt(self) -> None:
         """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is
@@ -265,7 +201,6 @@ class Transport:
             wait.reschedule(asyncio.get_running_loop().time())
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self.client.aclose()
 
     @asynccontextmanager
@@ -285,8 +220,8 @@ class Transport:
 
     def rate_limiter(self, model: str) -> RateLimiter:
         if model not in self._rate_limiters:
-            self._rate_limiters[model] = rate_limiter_of(self.base_url, model)
             limits = self._limits.get(model, ModelLimits())
+            self._rate_limiters[model] = rate_limiter_of(self.base_url, model)
             self._rate_limiters[model].limit(limits, self._shared_pace(model, limits))
         return self._rate_limiters[model]
 
@@ -297,8 +232,68 @@ class Transport:
                 self.rate_limiter(model).learn(facts)
 
 
+# --- Several servers of one model. An agent stays with one, whose prefix cache then holds persona and memory.
+#
+# Which one says weighted rendezvous hashing (Thaler & Ravishankar 1998; the score is Schindelhauer & Schomaker's,
+# 2005), so every process says the same, shares are as the weights, and a server that is away moves its own agents and
+# nobody else: each to the next in its own order, and back once it has answered a probe.
+
+
+def score(url: str, weight: float, agent: str) -> float:
+    """The agent's server is the one with the highest."""
+    drawn = int.from_bytes(blake2b(f"{url}\0{agent}".encode(), digest_size=8).digest(), "big")
+    return -weight / math.log((drawn + 0.5) / 2**64)
+
+
+class Fleet(Servers):
+    """Limits and pauses are each server's own; requests in flight count for the process."""
+
+    def __init__(self, servers: Sequence[tuple[Transport, float]]):
+        """`servers`: each with its weight, above 0."""
+        self._weights = dict(servers)
+        self._away: set[Transport] = set()
+
+    def order(self, agent: str) -> Sequence[Transport]:
+        return sorted(self._weights, key=lambda server: -score(server.base_url, self._weights[server], agent))
+
+    async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
+        order = self.order(agent)
+        return await next((server for server in order if not server.health.away), order[0]).fit(prompt, model)
+
+    @property
+    def waits_for(self) -> str:
+        """Which server it is that left last, once all have."""
+        servers = sorted(self._weights, key=lambda server: server.health.silent_since or math.inf)
+        waits = [server.waits_for for server in servers]
+        return waits[-1] if all(waits) else ""
+
+    def halt(self) -> None:
+        for server in self._weights:
+            server.halt()
+
+    async def aclose(self) -> None:
+        for server in self._weights:
+            await server.aclose()
+
+    def _tell(self) -> None:
+        """Each departure and return once."""
+        away = {server for server in self._weights if server.health.away}
+        for server in away - self._away:
+            did = server.health.did or "did not answer"
+            log.warning(
+                "The model server %s %s. Its agents are asked at the others until it is back.", server.shown, did
+            )
+        for server in self._away - away:
+            log.warning("The model server %s is back.", server.shown)
+        self._away = away
+
+
+class _Moved(Exception):
+    """To another server of the fleet, where it begins anew."""
+
+
 class Request:
-    """A prompt on its way to a server, or to one of a fleet's, through all its attempts."""
+    """A prompt on its way to a server, or to one of a fleet's, through all its attempts. Times are time.monotonic."""
 
     def __init__(
         self,
@@ -309,79 +304,92 @@ class Request:
         seed: int,
         room: Callable[[], bool] | None,
     ):
-        """`servers`: in order, the first is the agent's own."""
         self._servers = servers
         self._prompt, self._model, self._temperature, self._seed, self._room = prompt, model, temperature, seed, room
-        first = servers[0]
-        self._state = RetryState(first.attempts, first.backoff_s, first.longest_s, left=first.attempts)
         self._counts = SendCounts()
-        self._turn_to(next((server for server in servers if server.health.is_due), first))
+        self._began = time.monotonic()
+        self._trouble: Trouble | None = None  # the latest
+        self._refusals = 0  # times "later" since another fault
+        self._returns = 0  # times that its server was back after it had failed
+        self._turn_to(next((server for server in servers if server.health.is_due), servers[0]))
 
     def _turn_to(self, to: Transport) -> None:
         self._to = to
+        self._limiter = to.rate_limiter(self._model)
         self._fallback = fallback_of(to.base_url, self._model)
         self._form = self._fallback.form()  # in which it was last sent
-        self._limiter = to.rate_limiter(self._model)
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._fault: float | None = None  # when it last failed
+        self._confirmed = 0  # times that others were served after it had failed
+        self._lowest = ResponseFormat.JSON_SCHEMA  # what it had to step down to; others may be lower still
+        self._left = self._to.attempts
+
+    def _move(self, to: Transport) -> _Moved:
+        """That this server went away over it counts as one return."""
+        self._returns += self._fault is not None
+        self._turn_to(to)
+        return _Moved()
+
+    def _step_down(self, lowest: ResponseFormat) -> None:
+        self._lowest, self._left = max(lowest, self._lowest), self._to.attempts
 
     async def answer(self) -> ModelResponse:
-        """See Transport.send."""
-        state = self._state
+        """See Servers.send."""
         while True:
             try:
                 return await self._attempt()
-            except _GoesElsewhere as goes:
-                state.move()
-                self._turn_to(goes.to)
+            except _Moved:
+                continue
             except Refused as refused:
                 if "content_filter" in refused.code:
                     return filtered(refused.message, self._model, self._counts)
                 lowest = self._fallback.after(self._form, refused.about)
                 if lowest is None:
                     raise rejected(self._to.shown, refused, self._model, self._counts) from None
-                state.restart(max(lowest, state.lowest))
+                self._step_down(lowest)
             except Trouble as trouble:
-                state.note(trouble, self._to.health)
-                if self._backs_off(trouble):
-                    async with self._to.waiting(self._counts):
-                        await asyncio.sleep(state.wait())
+                wait = self._wait_after(trouble)
+                async with self._to.waiting(self._counts):
+                    await asyncio.sleep(wait)
 
-    def _backs_off(self, trouble: Trouble) -> bool:
-        """False where it goes on at once: in another format, or to wait for the server. Raises Unavailable."""
-        state, to = self._state, self._to
+    def _wait_after(self, trouble: Trouble) -> float:
+        """Seconds before the next try, where there is nothing else to wait for. Raises Unavailable."""
+        to, self._trouble = self._to, trouble
         if trouble.busy:
+            self._refusals += 1
             if self._is_shut() and self._open_elsewhere() is None:
                 raise self._outage()
-            if state.refusals >= MOST_REFUSALS:
+            if self._refusals >= MOST_REFUSALS:
                 raise self._unavailable()
-            return True
-        if state.left > 0:
-            return True
-        lowest = self._looser_format(trouble)
-        if lowest is not None:
-            state.restart(max(lowest, state.lowest))
-        elif state.is_at_fault or (to.patience_s <= 0 and not trouble.unreachable):
+            # Where the server said when to come back, everybody waits for that (`RateLimiter.pause_over`).
+            return 0.0 if trouble.retry_after else backoff(self._refusals - 1, to.backoff_s, to.longest_s)
+        self._refusals = 0
+        self._left -= 1
+        self._confirmed += self._fault is not None and to.health.accepted > self._fault
+        self._fault = time.monotonic()
+        if self._left > 0:
+            return backoff(to.attempts - self._left - 1 + 2 * self._returns, to.backoff_s, to.longest_s)
+        # Some servers answer 500 to json_schema: the next format, as long as this one has never worked there.
+        stumbled = (trouble.status or 0) >= 500 and trouble.status not in GATEWAY and trouble.retry_after is None
+        below = self._form.reply_format.below
+        if stumbled and below is not None and not self._fallback.has_worked(self._form.reply_format):
+            self._step_down(below)
+        elif trouble.unreachable:  # a closed door is never one request's fault
+            to.health.left(unreachable=True)
+        elif self._confirmed >= CONFIRMATIONS or self._returns >= MOST_RETURNS or to.patience_s <= 0:
             raise self._unavailable()
-        else:
-            state.is_lost = True
-            if trouble.unreachable:
-                to.health.left(unreachable=True)
-        return False
-
-    def _looser_format(self, trouble: Trouble) -> ResponseFormat | None:
-        """Some servers answer 500 to json_schema: the next format, as long as this one has never worked there."""
-        stumbled = trouble.status is not None and trouble.status >= 500 and trouble.status not in GATEWAY
-        if not stumbled or trouble.retry_after is not None or self._fallback.has_worked(self._form.reply_format):
-            return None
-        return self._form.reply_format.below
+        return 0.0
 
     async def _attempt(self) -> ModelResponse:
         prompt, limiter, to = await self._fitted(), self._limiter, self._to
         async with self._slot() as counted:
-            self._form = self._fallback.form(self._state.lowest)
+            self._form = self._fallback.form(self._lowest)
             self._cover()
             self._counts.sends += 1
             completion, sent, took = await self._exchange(
-                prompt, self._counts, lambda: limiter.patience(prompt, to.timeout_s)
+                prompt, self._counts, lambda: limiter.speed.patience(prompt, to.timeout_s, small=limiter.facts.small)
             )
         if prompt.schema:  # free text says nothing about how the server takes a form
             self._fallback.worked(self._form)
@@ -438,14 +446,14 @@ class Request:
         prompt = fitted(asked, context, tokens)
         if prompt is not None:
             return prompt
-        rest = tokens * (1 - len(asked.system) / with_schema(asked))
         words = (
             f"The model server {self._to.shown} gives {self._model!r} a context of {context:,} tokens; this question "
             f"has about {tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger "
             "context (llama.cpp: -c, for all slots together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, "
             "or shorten personas and memories (digest_chars)."
         )
-        everybody = fitted(asked, context, round(rest)) is None
+        rest = round(tokens * (1 - len(asked.system) / with_schema(asked)))
+        everybody = fitted(asked, context, rest) is None
         raise Rejected(words, self._counts, 0, "LLM_MODEL_NAME" if everybody else "")
 
     @asynccontextmanager
@@ -463,9 +471,8 @@ class Request:
                         counted = await limiter.turn(self._prompt)
                     await held.enter_async_context(to.limiter)
                 if self._is_shut():
-                    if (other := self._open_elsewhere()) is not None:
-                        raise _GoesElsewhere(other)
-                    raise self._outage()
+                    other = self._open_elsewhere()
+                    raise self._outage() if other is None else self._move(other)
                 if limiter.paused_s > 0:
                     continue
                 if probes:
@@ -476,37 +483,56 @@ class Request:
 
     async def _cleared(self) -> bool:
         """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
-        to find out (`_probe`). Raises Unavailable, and _GoesElsewhere: where all of a fleet are away, to each whose
-        probe is due."""
-        health, to, state = self._to.health, self._to, self._state
-        while True:
-            goes_on = None if health.away else state.goes_on(health)
-            if goes_on is False:
-                raise self._unavailable()
-            if goes_on:
-                return False
-            health.waits_anew(state.began, to.patience_s)
-            now, left = time.monotonic(), to.patience_s
-            others = [server for server in self._servers if server is not to] if health.away else []
-            there = next((server for server in others if not server.health.away), None)
-            if health.away and there is None:  # for as long as the last one is away
-                silent = [server.health.silent_since for server in (to, *others)]
-                left += max((since for since in silent if since is not None), default=now) - now
-            if there is None and left <= 0 and health.is_probed:
-                raise self._outage()
+        to find out (`_probe`). Raises Unavailable, and _Moved: where all of a fleet are away, to each whose probe is
+        due."""
+        health, to = self._to.health, self._to
+        while health.away or not self._goes_on():
+            health.waits_anew(self._began, to.patience_s)
+            now, left, other = time.monotonic(), to.patience_s, None
+            if health.away:
+                other = next((server for server in self._servers if not server.health.away), None)
+                if other is None:  # for as long as the last one is away
+                    left += max(server.health.silent_since or now for server in self._servers) - now
+                    if left <= 0:
+                        raise self._outage()
             if health.takes_probe(to.backoff_s, to.longest_s):
                 return True
-            if (other := there or next((server for server in others if server.health.is_due), None)) is not None:
-                raise _GoesElsewhere(other)
+            if health.away:
+                other = other or next((server for server in self._servers if server.health.is_due), None)
+            if other is not None:
+                raise self._move(other)
             await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
+        return False
+
+    def _goes_on(self) -> bool:
+        """False until the server was away since its latest fault, or has served others. Raises Unavailable where it is
+        to fail alone."""
+        health, fault = self._to.health, self._fault
+        if fault is not None and health.returned > fault:
+            self._returns += 1
+            self._start_over()
+        elif self._left <= 0:
+            if fault is not None and health.accepted <= fault:
+                return False
+            self._confirmed += 1
+            if self._confirmed >= CONFIRMATIONS:
+                raise self._unavailable()
+            self._fault, self._left = None, 1
+        return True
 
     async def _probe(self) -> None:
         """Is the server there, for others too? A closed door is tried with what nobody is billed for, everything else
         with a health probe, charged to this request. Raises Unavailable with `short`."""
-        to = self._to
+        to, sent = self._to, time.monotonic()
         if to.health.unreachable:
             async with to.waiting(self._counts):
-                await self._knock()
+                with suppress(Exception):  # whatever httpx and aiohttp make of it: nobody opened
+                    async with asyncio.timeout(to.timeout_s):
+                        answer = await to.client.ask("GET", "/models")
+                    if answer.status_code >= 500:  # something is there, which is perhaps not the server
+                        to.health.left(unreachable=False)
+                    else:
+                        to.health.answered(sent, accepted=False)
             return
         self._cover(more=1)
         counts = SendCounts()
@@ -521,32 +547,20 @@ class Request:
         finally:
             self._counts.probes += counts.unanswered
 
-    async def _knock(self) -> None:
-        sent, health = time.monotonic(), self._to.health
-        try:
-            async with asyncio.timeout(self._to.timeout_s):
-                status = (await self._to.client.ask("GET", "/models")).status_code
-        except Exception:  # whatever httpx and aiohttp make of it: nobody opened
-            return
-        if status >= 500:  # something is there, which is perhaps not the server
-            health.left(unreachable=False)
-        else:
-            health.answered(sent, accepted=False)
-
     def _is_shut(self) -> bool:
         """The model's requests are all told "later", for longer than ordinary attempts take and than we are patient."""
         to = self._to
-        return self._limiter.shut(self._state.began, max(to.patience_s, to.attempts * to.backoff_s))
+        return self._limiter.shut(self._began, max(to.patience_s, to.attempts * to.backoff_s))
 
     def _open_elsewhere(self) -> Transport | None:
-        began, model = self._state.began, self._model
+        began, model = self._began, self._model
         there = (server for server in self._servers if server is not self._to and not server.health.away)
         return next((server for server in there if not server.rate_limiter(model).shut(began, server.patience_s)), None)
 
     def _unavailable(self) -> Unavailable:
-        return unavailable(self._to.shown, self._state.trouble, self._model, self._counts)
+        return unavailable(self._to.shown, self._trouble, self._model, self._counts)
 
     def _outage(self) -> Unavailable:
         did = self._to.health.did  # to others, before it was asked itself
-        trouble = self._state.trouble or (Trouble(did) if did else None)
+        trouble = self._trouble or (Trouble(did) if did else None)
         return unavailable(self._to.shown, trouble, self._model, self._counts, self._to.patience_s)

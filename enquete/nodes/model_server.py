@@ -27,8 +27,8 @@ from enquete.models.faults import mask, servers_in, shown_url
 from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered_model import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices, server_of
-from enquete.models.servers import Fleet, Limiter, health_of
-from enquete.models.transport import Transport
+from enquete.models.servers import Limiter, health_of
+from enquete.models.transport import Fleet, Transport
 from enquete.nodes.planning import served_models
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent

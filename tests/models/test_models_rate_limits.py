@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from enquete.models.faults import Trouble
-from enquete.models.servers import UNLIMITED, Limiter, Pace, RateLimiter, ServerHealth, Window, most_tokens
-from enquete.models.transport import MOST_REFUSALS, RetryState, Transport
+from enquete.models.servers import UNLIMITED, Limiter, Pace, RateLimiter, Window, most_tokens
+from enquete.models.transport import MOST_REFUSALS, Request, Transport
 from enquete.state.request import ModelLimits
 from tests.models.test_models_outage import Ended, ask_all, attempt, failures
 from tests.models.test_models_transport import KEY, prompt
@@ -265,7 +265,7 @@ def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: s
 
     asyncio.run(main())
     assert limiter.held == rate_limiter.window.held == 0
-    assert rate_limiter._in_flight == 0
+    assert rate_limiter.in_flight == 0
 
 
 def test_a_window_shrinks_once_a_burst_and_grows_with_answers_and_keeps_what_it_learnt() -> None:
@@ -333,12 +333,11 @@ def test_the_same_limits_said_again_keep_the_pace() -> None:
 
 def test_a_retry_after_is_believed_and_one_of_nothing_is_none() -> None:
     """Retry-After: 0 asks for a request at once, and again: it is backed off from as where there is no such header."""
-    state, health = RetryState(3, 1.0), ServerHealth()
-    waits = []
-    for _ in range(3):
-        state.note(Trouble("later", status=429, retry_after=0.0), health)
-        waits.append(state.wait())
+    transport = Transport("http://127.0.0.1:1/later", None, limiter=Limiter(1), backoff_s=1.0)
+    request, rate_limiter = Request([transport], prompt(), "m", 0, 0, None), transport.rate_limiter("m")
+    waits = [request._wait_after(Trouble("later", status=429, retry_after=0.0)) for _ in range(3)]
     assert all(step <= wait <= 1.5 * step for step, wait in zip((1, 2, 4), waits, strict=True))
-    state.note(Trouble("later", status=429, retry_after=30.0), health)
-    assert 30 <= state.wait() <= 33
-    assert state.left == 0  # restart() was never called: nothing was used up either
+    rate_limiter.refused(time.monotonic(), 30.0)
+    assert request._wait_after(Trouble("later", status=429, retry_after=30.0)) == 0  # beyond everybody's pause
+    assert 29 <= rate_limiter.paused_s <= 30
+    assert request._left == 3  # nothing was used up
