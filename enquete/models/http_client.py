@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -31,6 +30,7 @@ from enquete.models.faults import (
     NotRead,
     Refused,
     SendCounts,
+    ServerError,
     Trouble,
     blamed_setting,
     connection_fault,
@@ -141,7 +141,7 @@ class ServerClient:
         except NotRead as error:
             words = mask(str(error), self._key)
             if error.status in (301, 308):  # moved for good, so that the address named is the wrong one
-                raise Refused(error.status, words, "") from None
+                raise Refused(error.status, ServerError(words)) from None
             counts.broken += error.status is None
             raise Trouble(words, status=error.status) from None
         except Exception as error:  # httpx and aiohttp each have their own; nothing of ours is called in here
@@ -245,8 +245,7 @@ def retry_after(header: str | None, longest: float = LONGEST_RETRY_AFTER_S) -> f
     """Seconds to wait by a Retry-After header (seconds or an HTTP date), within 0 and `longest`; None if unreadable."""
     seconds = float("nan")
     with suppress(ValueError):
-        moment = parsedate_to_datetime(header or "")
-        seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+        seconds = parsedate_to_datetime(header or "").timestamp() - time.time()
     with suppress(ValueError):
         seconds = float(header or "")
     return None if math.isnan(seconds) else min(max(seconds, 0.0), longest)
@@ -286,7 +285,7 @@ async def absence(base_url: str, api_key: SecretStr | None) -> Absence | None:
             scoped = re.search("scope|permission", f"{told.message} {told.code}", re.IGNORECASE)
             wrong_key = status == 401 and not scoped
             if status in GATEWAY or wrong_key:
-                return Absence(_answered(tried, status, told.message), wrong_key=wrong_key)
+                return Absence(f"answered {tried} with {status}{_because(told.message)}", wrong_key=wrong_key)
             if status not in (404, 405) and not (status == 200 and _is_page(answer)):
                 return None
             tried = "POST …/chat/completions"
@@ -302,8 +301,8 @@ async def absence(base_url: str, api_key: SecretStr | None) -> Absence | None:
     status, told, is_page = answer.status_code, read_error(_body(answer), key), _is_page(answer)
     misses = status in (404, 405) and blamed_setting(status, told) == "LLM_BASE_URL"
     if misses or (status < 300 and is_page):
-        words = "a web page" if is_page else told.message
-        return Absence(_answered("GET …/models and POST …/chat/completions", status, words), wrong_url=True)
+        words = _because("a web page" if is_page else told.message)
+        return Absence(f"answered GET …/models and POST …/chat/completions with {status}{words}", wrong_url=True)
     return None
 
 
@@ -311,5 +310,5 @@ def _is_page(answer: httpx2.Response) -> bool:
     return answer.content.lstrip().startswith(b"<")  # whatever it calls itself: no JSON begins so
 
 
-def _answered(tried: str, status: int, message: str) -> str:
-    return f"answered {tried} with {status}" + (f": {message.rstrip('.')}" if message else "")
+def _because(message: str) -> str:
+    return f": {message.rstrip('.')}" if message else ""

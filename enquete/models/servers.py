@@ -30,17 +30,11 @@ if TYPE_CHECKING:
 
 LONGEST_BACKOFF = 10.0
 """Seconds between tries: a server that is back is found within these."""
-TRIES_WITHIN_PATIENCE = 16
 
 
-def backoff(step: int, first_s: float, longest_s: float = LONGEST_BACKOFF) -> float:
+def backoff(step: int, first_s: float) -> float:
     """Seconds before try number `step` + 2: doubled each time from `first_s`, bounded, plus up to half of jitter."""
-    return min(longest_s, first_s * 2.0 ** min(step, 60)) * random.uniform(1.0, 1.5)
-
-
-def longest_backoff(first_s: float, patience_s: float) -> float:
-    """At most ten seconds, and so short that a server is given up on many tries, not on two or three."""
-    return max(first_s, min(LONGEST_BACKOFF, patience_s / TRIES_WITHIN_PATIENCE))
+    return min(LONGEST_BACKOFF, first_s * 2.0 ** min(step, 60)) * random.uniform(1.0, 1.5)
 
 
 class ServerHealth:
@@ -49,7 +43,7 @@ class ServerHealth:
     def __init__(self) -> None:
         self.silent_since: float | None = None  # the first fault since the latest answer
         self.away = False
-        self.unreachable = False  # it is away, and could not even be connected to
+        self.unreachable = False  # at the latest fault it could not even be connected to
         self.accepted = float("-inf")  # when the latest request was sent that got more than "later"
         self.returned = float("-inf")  # when it was last back
         self.next_probe = 0.0
@@ -68,19 +62,13 @@ class ServerHealth:
                 self.returned = time.monotonic()
             self.silent_since, self.away, self.unreachable = None, False, False
 
-    def failed(self, did: str) -> None:
-        """A request got no answer."""
+    def failed(self, did: str, *, unreachable: bool = False, away: bool = False) -> None:
+        """A request got no answer. `away`: by the server's own fault, as one out of attempts could not connect, or a
+        health probe had no answer."""
         with self._lock:
-            self.did = did
+            self.did, self.unreachable, self.away = did, unreachable, self.away or away
             if self.silent_since is None:
                 self._begin()
-
-    def left(self, *, unreachable: bool) -> None:
-        """The server's own fault: a request out of attempts could not connect, or a health probe had no answer."""
-        with self._lock:
-            if self.silent_since is None:
-                self._begin()
-            self.away, self.unreachable = True, unreachable
 
     def waits_anew(self, began: float, patience_s: float) -> None:
         """Who began after it was given up starts the clock anew; that it is away is kept."""
@@ -88,13 +76,13 @@ class ServerHealth:
             if self.silent_since is not None and began > self.silent_since + patience_s:
                 self._begin()
 
-    def takes_probe(self, backoff_s: float, longest_s: float) -> bool:
+    def takes_probe(self, backoff_s: float) -> bool:
         """Whether it is time for a probe, and whoever asks is to make it."""
         with self._lock:
             now = time.monotonic()
             if now < self.next_probe:
                 return False
-            self.next_probe = now + backoff(self._probes, backoff_s, longest_s)
+            self.next_probe = now + backoff(self._probes, backoff_s)
             self._probes += 1
             return True
 
@@ -188,45 +176,6 @@ LEARNING = 0.1
 """Weight of the latest request in the learnt ratio of actual to highest possible tokens."""
 
 
-class Window(Limiter):
-    """Requests allowed in flight: additive increase, multiplicative decrease (Chiu & Jain 1989).
-
-    Halved from what was really in flight, as RFC 5681 does, and once per round trip: a "later" to a request that was
-    sent before the last cut says nothing new.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(UNLIMITED)
-        self._cap = UNLIMITED
-        self._cut = float("-inf")
-        self._answers = 0
-
-    def cap(self, cap: int) -> None:
-        """The model's own limit. A window that was cut stays so and grows up to it."""
-        with self._lock:
-            full = self.size == self._cap
-            self._cap = cap
-            self.resize(cap if full else min(self.size, cap))
-
-    def grow(self) -> None:
-        """One answer."""
-        if self.size >= self._cap:
-            return
-        with self._lock:
-            self._answers += 1
-            if self._answers >= min(self.size, STEP):
-                self._answers = 0
-                self.resize(min(self._cap, self.size + 1))
-
-    def shrink(self, sent: float, in_flight: int) -> None:
-        """One "later" to a request sent at `sent` (time.monotonic), with so many in flight, itself included."""
-        with self._lock:
-            if sent > self._cut:
-                self._cut = time.monotonic()
-                self._answers = 0
-                self.resize(max(1, min(self.size, in_flight) // 2))
-
-
 class Pace:
     """Requests and tokens a minute, by spacing: no burst, as servers count in shorter times than a minute.
 
@@ -265,15 +214,19 @@ class Pace:
             return start - now
 
 
-class RateLimiter:
-    """All requests of one model to one server."""
+class RateLimiter(Limiter):
+    """All requests of one model to one server; as a limiter its window: additive increase, multiplicative decrease
+    (Chiu & Jain 1989). Halved from what was really in flight, as RFC 5681 does, and once per round trip: a "later" to a
+    request that was sent before the last cut says nothing new."""
 
     def __init__(self) -> None:
-        self.window = Window()
+        super().__init__(UNLIMITED)
         self.speed = Speed()
         self.facts = Facts()
         self.in_flight = 0
-        self._lock = threading.Lock()
+        self._cap = UNLIMITED
+        self._cut = float("-inf")
+        self._answers = 0
         self._limits = ModelLimits()
         self._pace: Pace | SharedPace = Pace(None, None)
         self._paused_until = 0.0
@@ -288,12 +241,15 @@ class RateLimiter:
             elif limits != self._limits or not isinstance(self._pace, Pace):
                 self._pace = Pace(limits.requests_per_minute, limits.tokens_per_minute)
             self._limits = limits
-        self.learn(self.facts)
+            self.learn(self.facts)
 
     def learn(self, facts: Facts) -> None:
-        """What the server says of itself: what it does not work on waits here, not there."""
-        self.facts = facts
-        self.window.cap(min(self._limits.concurrency or UNLIMITED, facts.slots or UNLIMITED))
+        """What the server says of itself: what it does not work on waits here, not there. A window that was cut stays
+        so and grows up to its cap."""
+        with self._lock:
+            self.facts, full = facts, self.size == self._cap
+            self._cap = min(self._limits.concurrency or UNLIMITED, facts.slots or UNLIMITED)
+            self.resize(self._cap if full else min(self.size, self._cap))
 
     @property
     def paused_s(self) -> float:
@@ -303,13 +259,6 @@ class RateLimiter:
     async def pause_over(self) -> None:
         while (left := self.paused_s) > 0:  # noqa: ASYNC110 - may be extended meanwhile
             await asyncio.sleep(left)
-
-    def timed(self, prompt: Prompt, sent: float, took: float, read: int | None, least_s: float) -> None:
-        """A request sent at `sent` was answered after `took` seconds. Where that is half of the time it had, and nobody
-        said how many the server works on at once, the next ones wait here."""
-        self.speed.note(prompt, took, read if self.facts.context else None)
-        if took > least_s / 2 and not (self._limits.concurrency or self.facts.slots):
-            self.window.shrink(sent, self.in_flight)
 
     async def turn(self, prompt: Prompt) -> float:
         """Wait for the model's pace; the tokens this request was counted as, to be `settled`; 0.0: none are counted."""
@@ -336,8 +285,19 @@ class RateLimiter:
 
     def accepted(self) -> None:
         """The server answered with more than "later"."""
-        self._refused_since = None
-        self.window.grow()
+        with self._lock:
+            self._refused_since = None
+            self._answers += 1
+            if self.size < self._cap and self._answers >= min(self.size, STEP):
+                self._answers = 0
+                self.resize(self.size + 1)
+
+    def timed(self, prompt: Prompt, sent: float, took: float, read: int | None, least_s: float) -> None:
+        """A request sent at `sent` was answered after `took` seconds. Where that is half of the time it had, and nobody
+        said how many the server works on at once, the next ones wait here."""
+        self.speed.note(prompt, took, read if self.facts.context else None)
+        if took > least_s / 2 and not (self._limits.concurrency or self.facts.slots):
+            self.shrink(sent)
 
     def refused(self, sent: float, retry_after: float | None) -> None:
         """The server said "later" to a request sent at `sent`: fewer at once, and nobody before it wants."""
@@ -345,7 +305,13 @@ class RateLimiter:
             now = time.monotonic()
             self._refused_since = self._refused_since or now
             self._paused_until = max(self._paused_until, now + (retry_after or 0.0))
-        self.window.shrink(sent, self.in_flight)
+            self.shrink(sent)
+
+    def shrink(self, sent: float) -> None:
+        with self._lock:
+            if sent > self._cut:
+                self._cut, self._answers = time.monotonic(), 0
+                self.resize(max(1, min(self.size, self.in_flight) // 2))
 
     def shut(self, began: float, patience_s: float) -> bool:
         """Whether a request that began at `began` has waited for so long while none was accepted or is under way."""
@@ -419,7 +385,7 @@ class Speed:
 
     def __init__(self) -> None:
         self._latest: deque[tuple[float, int]] = deque(maxlen=LATEST)  # seconds, characters of the question
-        self._tokens_per_character = 0.0
+        self.tokens_per_character = 0.0  # by the model's own count of some text
 
     def note(self, prompt: Prompt, seconds: float, read: int | None) -> None:
         """An answer that took so long; `read`: tokens of the question, None where that was not reported."""
@@ -436,18 +402,13 @@ class Speed:
             waits.append(self.tokens(prompt) / SLOWEST_READING + prompt.max_output_tokens / SLOWEST_WRITING)
         return min(max(waits), max(least_s, LONGEST_WAIT_S))
 
-    @property
-    def is_counted(self) -> bool:
-        """Whether the model's own count of some text is known."""
-        return self._tokens_per_character > 0
-
     def count(self, prompt: Prompt, tokens: int) -> None:
         """The model's own count of a question."""
-        self._tokens_per_character = max(self._tokens_per_character, tokens / with_schema(prompt))
+        self.tokens_per_character = max(self.tokens_per_character, tokens / with_schema(prompt))
 
     def tokens(self, prompt: Prompt) -> int:
         """Of a question, as it goes by this model's own count, or at least."""
-        return round(with_schema(prompt) * (self._tokens_per_character or TOKENS_PER_CHARACTER))
+        return round(with_schema(prompt) * (self.tokens_per_character or TOKENS_PER_CHARACTER))
 
 
 def shortened(prompt: Prompt, by: int) -> Prompt:

@@ -1,16 +1,12 @@
-"""One request to an OpenAI-compatible server, until it is answered, refused, or nothing more helps.
+"""One request to an OpenAI-compatible server, until it is answered, refused, or nothing more helps (docs/models.md).
 
     within its context → server there? → its pause over → the model's window and pace → a slot of the process → send
 
-Of several servers of a fleet, one that is away is left for the next; it is waited for only where all are.
-
-The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots. What
-is done about which fault is a table in docs/models.md.
+The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots.
 
 Out of attempts, a request waits until it is known whose fault that is: until another one sent later, or a health probe
-of a few words, has been answered or not. Answered: one more try. A request that others were answered twice after fails
-alone. Not answered: everybody waits for the server, and once it is back attempts start over. "Later" (429) uses up
-nothing.
+of a few words, has been answered or not. Answered: one more try, and after the second time it fails alone. Not
+answered: everybody waits for the server, and once it is back attempts start over. "Later" (429) uses up nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +17,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import KW_ONLY, dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -42,6 +39,7 @@ from enquete.models.faults import (
     Trouble,
     Unavailable,
     checked_url,
+    complaint,
     halted,
     mask,
     rejected,
@@ -55,7 +53,6 @@ from enquete.models.servers import (
     backoff,
     fitted,
     health_of,
-    longest_backoff,
     rate_limiter_of,
     with_schema,
     within,
@@ -85,6 +82,7 @@ HEALTH_PROBE = Prompt(
 )
 """What any working server answers. It costs next to nothing; whose sake it is sent for is charged its reservation."""
 
+Room = Callable[[], bool] | None
 log = logging.getLogger("enquete")
 
 
@@ -96,14 +94,7 @@ class Servers:
         raise NotImplementedError
 
     async def send(
-        self,
-        prompt: Prompt,
-        *,
-        model: str,
-        temperature: float,
-        seed: int,
-        room: Callable[[], bool] | None = None,
-        agent: str = "",
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Room = None, agent: str = ""
     ) -> ModelResponse:
         """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected).
 
@@ -120,44 +111,31 @@ class Servers:
         """What others need to know of the servers."""
 
 
+@dataclass(eq=False)
 class Transport(Servers):
     """Requests to one server, through one shared client and one process-wide limit."""
 
-    def __init__(
-        self,
-        base_url: str,
-        api_key: SecretStr | None,
-        *,
-        limiter: Limiter,
-        timeout_s: float = 120.0,
-        attempts: int = 3,
-        backoff_s: float = 1.0,
-        limits: Mapping[str, ModelLimits] | None = None,
-        patience_s: float = DEFAULT_PATIENCE_S,
-        shared_pace: Callable[[str, ModelLimits], SharedPace | None] = lambda model, limits: None,
-    ):
-        """`backoff_s`: the first wait between attempts, doubled each time up to 10 s, plus up to half of jitter.
+    base_url: str
+    api_key: SecretStr | None
+    _: KW_ONLY
+    limiter: Limiter
+    timeout_s: float = 120.0
+    attempts: int = 3
+    backoff_s: float = 1.0  # the first wait between attempts, doubled each time up to 10 s, plus up to half of jitter
+    limits: Mapping[str, ModelLimits] = field(default_factory=dict)  # by model; they hold for the whole process
+    patience_s: float = DEFAULT_PATIENCE_S  # how long the server may stay away, or accept nothing
+    shared_pace: Callable[[str, ModelLimits], SharedPace | None] = lambda model, limits: None  # with other processes
 
-        `limits`: by model; a model's hold for the whole process, as last said. `patience_s`: how long the server may
-        stay away, or accept nothing, before Unavailable is raised with `outage`. `shared_pace`: of a model, where other
-        processes ask it too. Raises SettingsError for a base URL that is none.
-        """
+    def __post_init__(self) -> None:
+        """Raises SettingsError for a base URL that is none."""
         # Half a second, for runs that ask a model alone.
         from enquete.models.http_client import ServerClient  # noqa: PLC0415
 
-        self.base_url = checked_url(base_url)
-        self.key = api_key.get_secret_value() if api_key else ""
+        self.base_url = checked_url(self.base_url)
+        self.key = self.api_key.get_secret_value() if self.api_key else ""
         self.shown = mask(shown_url(self.base_url), self.key)
-        self.client = ServerClient(self.base_url, api_key, patience_s)
+        self.client = ServerClient(self.base_url, self.api_key, self.patience_s)
         self.health = health_of(self.base_url)
-        self.limiter = limiter
-        self.timeout_s = timeout_s
-        self.attempts = attempts
-        self.backoff_s = backoff_s
-        self.patience_s = patience_s
-        self.longest_s = longest_backoff(backoff_s, patience_s)
-        self._limits = dict(limits or {})
-        self._shared_pace = shared_pace
         self._rate_limiters: dict[str, RateLimiter] = {}
         self._halted = False
         self._waits: set[asyncio.Timeout] = set()
@@ -174,7 +152,7 @@ class Transport(Servers):
             await self.learn(model, SendCounts())
             context, speed = limiter.facts.context, limiter.speed
             most = MOST_TOKENS_PER_CHARACTER * with_schema(prompt) + prompt.max_output_tokens
-            if context is not None and limiter.facts.small and not speed.is_counted and most >= context:
+            if context is not None and limiter.facts.small and not speed.tokens_per_character and most >= context:
                 async with self.waiting(SendCounts()):
                     text = "\n".join([prompt.system, *(message["content"] for message in prompt.messages)])
                     if tokens := await self.client.count(text):
@@ -220,9 +198,9 @@ class Transport(Servers):
 
     def rate_limiter(self, model: str) -> RateLimiter:
         if model not in self._rate_limiters:
-            limits = self._limits.get(model, ModelLimits())
+            limits = self.limits.get(model, ModelLimits())
             self._rate_limiters[model] = rate_limiter_of(self.base_url, model)
-            self._rate_limiters[model].limit(limits, self._shared_pace(model, limits))
+            self._rate_limiters[model].limit(limits, self.shared_pace(model, limits))
         return self._rate_limiters[model]
 
     async def learn(self, model: str, counts: SendCounts) -> None:
@@ -292,31 +270,29 @@ class _Moved(Exception):
     """To another server of the fleet, where it begins anew."""
 
 
+@dataclass
 class Request:
     """A prompt on its way to a server, or to one of a fleet's, through all its attempts. Times are time.monotonic."""
 
-    def __init__(
-        self,
-        servers: Sequence[Transport],
-        prompt: Prompt,
-        model: str,
-        temperature: float,
-        seed: int,
-        room: Callable[[], bool] | None,
-    ):
-        self._servers = servers
-        self._prompt, self._model, self._temperature, self._seed, self._room = prompt, model, temperature, seed, room
-        self._counts = SendCounts()
-        self._began = time.monotonic()
-        self._trouble: Trouble | None = None  # the latest
-        self._refusals = 0  # times "later" since another fault
-        self._returns = 0  # times that its server was back after it had failed
-        self._turn_to(next((server for server in servers if server.health.is_due), servers[0]))
+    servers: Sequence[Transport]
+    prompt: Prompt
+    model: str
+    temperature: float
+    seed: int
+    room: Room
+    counts: SendCounts = field(default_factory=SendCounts)
+    began: float = field(default_factory=time.monotonic)
+    trouble: Trouble | None = None  # the latest
+    refusals: int = 0  # times "later" since another fault
+    returns: int = 0  # times that its server was back after it had failed
+
+    def __post_init__(self) -> None:
+        self._turn_to(next((server for server in self.servers if server.health.is_due), self.servers[0]))
 
     def _turn_to(self, to: Transport) -> None:
         self._to = to
-        self._limiter = to.rate_limiter(self._model)
-        self._fallback = fallback_of(to.base_url, self._model)
+        self._limiter = to.rate_limiter(self.model)
+        self._fallback = fallback_of(to.base_url, self.model)
         self._form = self._fallback.form()  # in which it was last sent
         self._start_over()
 
@@ -328,7 +304,7 @@ class Request:
 
     def _move(self, to: Transport) -> _Moved:
         """That this server went away over it counts as one return."""
-        self._returns += self._fault is not None
+        self.returns += self._fault is not None
         self._turn_to(to)
         return _Moved()
 
@@ -343,42 +319,42 @@ class Request:
             except _Moved:
                 continue
             except Refused as refused:
-                if "content_filter" in refused.code:
-                    return filtered(refused.message, self._model, self._counts)
-                lowest = self._fallback.after(self._form, refused.about)
+                if refused.by_filter:
+                    return filtered(refused.told.message, self.model, self.counts)
+                lowest = self._fallback.after(self._form, complaint(refused.status, refused.told))
                 if lowest is None:
-                    raise rejected(self._to.shown, refused, self._model, self._counts) from None
+                    raise rejected(self._to.shown, refused, self.model, self.counts) from None
                 self._step_down(lowest)
             except Trouble as trouble:
                 wait = self._wait_after(trouble)
-                async with self._to.waiting(self._counts):
+                async with self._to.waiting(self.counts):
                     await asyncio.sleep(wait)
 
     def _wait_after(self, trouble: Trouble) -> float:
         """Seconds before the next try, where there is nothing else to wait for. Raises Unavailable."""
-        to, self._trouble = self._to, trouble
+        to, self.trouble = self._to, trouble
         if trouble.busy:
-            self._refusals += 1
+            self.refusals += 1
             if self._is_shut() and self._open_elsewhere() is None:
                 raise self._outage()
-            if self._refusals >= MOST_REFUSALS:
+            if self.refusals >= MOST_REFUSALS:
                 raise self._unavailable()
             # Where the server said when to come back, everybody waits for that (`RateLimiter.pause_over`).
-            return 0.0 if trouble.retry_after else backoff(self._refusals - 1, to.backoff_s, to.longest_s)
-        self._refusals = 0
+            return 0.0 if trouble.retry_after else backoff(self.refusals - 1, to.backoff_s)
+        self.refusals = 0
         self._left -= 1
         self._confirmed += self._fault is not None and to.health.accepted > self._fault
         self._fault = time.monotonic()
         if self._left > 0:
-            return backoff(to.attempts - self._left - 1 + 2 * self._returns, to.backoff_s, to.longest_s)
+            return backoff(to.attempts - self._left - 1 + 2 * self.returns, to.backoff_s)
         # Some servers answer 500 to json_schema: the next format, as long as this one has never worked there.
         stumbled = (trouble.status or 0) >= 500 and trouble.status not in GATEWAY and trouble.retry_after is None
         below = self._form.reply_format.below
         if stumbled and below is not None and not self._fallback.has_worked(self._form.reply_format):
             self._step_down(below)
         elif trouble.unreachable:  # a closed door is never one request's fault
-            to.health.left(unreachable=True)
-        elif self._confirmed >= CONFIRMATIONS or self._returns >= MOST_RETURNS or to.patience_s <= 0:
+            to.health.failed(trouble.message, unreachable=True, away=True)
+        elif self._confirmed >= CONFIRMATIONS or self.returns >= MOST_RETURNS or to.patience_s <= 0:
             raise self._unavailable()
         return 0.0
 
@@ -387,13 +363,13 @@ class Request:
         async with self._slot() as counted:
             self._form = self._fallback.form(self._lowest)
             self._cover()
-            self._counts.sends += 1
+            self.counts.sends += 1
             completion, sent, took = await self._exchange(
-                prompt, self._counts, lambda: limiter.speed.patience(prompt, to.timeout_s, small=limiter.facts.small)
+                prompt, self.counts, lambda: limiter.speed.patience(prompt, to.timeout_s, small=limiter.facts.small)
             )
         if prompt.schema:  # free text says nothing about how the server takes a form
             self._fallback.worked(self._form)
-        response = response_from(completion, prompt, self._model, round(1000 * took), to.key, self._counts)
+        response = response_from(completion, prompt, self.model, round(1000 * took), to.key, self.counts)
         limiter.timed(prompt, sent, took, response.input_tokens, to.timeout_s)
         if response.input_tokens is not None and response.output_tokens is not None:
             limiter.settled(prompt, counted, response.input_tokens + response.output_tokens)
@@ -405,7 +381,7 @@ class Request:
         """One prompt sent once; when, and the seconds that it took. Raises Trouble and Refused. Whatever comes of it,
         the server's health and limits are told."""
         health, limiter = self._to.health, self._limiter
-        body = self._form.body(prompt, model=self._model, temperature=self._temperature, seed=self._seed)
+        body = self._form.body(prompt, model=self.model, temperature=self.temperature, seed=self.seed)
         with limiter.flight() as sent:
             try:
                 completion = await self._to.client.complete(body, counts, patience)
@@ -415,7 +391,7 @@ class Request:
                 if trouble.status == 429:
                     health.answered(sent, accepted=False)
                 elif not trouble.busy:  # a 503 with Retry-After may come from what stands before a missing server
-                    health.failed(trouble.message)
+                    health.failed(trouble.message, unreachable=trouble.unreachable)
                 raise
             except Refused:
                 health.answered(sent)
@@ -428,18 +404,18 @@ class Request:
     def _cover(self, more: int = 0) -> None:
         """A send after one that may have been billed, or after `more` that will be, needs a reservation of its own.
         Raises Unavailable with `short`."""
-        if self._room is None or self._counts.unanswered + more <= self._counts.covered:
+        if self.room is None or self.counts.unanswered + more <= self.counts.covered:
             return
-        if not self._room():
-            raise without_room(self._to.shown, self._counts)
-        self._counts.covered += 1
+        if not self.room():
+            raise without_room(self._to.shown, self.counts)
+        self.counts.covered += 1
 
     async def _fitted(self) -> Prompt:
         """The prompt within the model's context. Raises Rejected where no server needs to be asked to know that it is
         not; where nobody's question would fit, whoever answers, the run stops."""
-        if len(self._servers) == 1 or not self._to.health.away:  # else it would hold up who goes elsewhere
-            await self._to.learn(self._model, self._counts)
-        context, asked = self._limiter.facts.context, self._prompt
+        if len(self.servers) == 1 or not self._to.health.away:  # else it would hold up who goes elsewhere
+            await self._to.learn(self.model, self.counts)
+        context, asked = self._limiter.facts.context, self.prompt
         if context is None:
             return asked
         tokens = self._limiter.speed.tokens(asked)
@@ -447,14 +423,14 @@ class Request:
         if prompt is not None:
             return prompt
         words = (
-            f"The model server {self._to.shown} gives {self._model!r} a context of {context:,} tokens; this question "
+            f"The model server {self._to.shown} gives {self.model!r} a context of {context:,} tokens; this question "
             f"has about {tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger "
             "context (llama.cpp: -c, for all slots together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, "
             "or shorten personas and memories (digest_chars)."
         )
         rest = round(tokens * (1 - len(asked.system) / with_schema(asked)))
         everybody = fitted(asked, context, rest) is None
-        raise Rejected(words, self._counts, 0, "LLM_MODEL_NAME" if everybody else "")
+        raise Rejected(words, self.counts, "LLM_MODEL_NAME" if everybody else "")
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[float]:
@@ -463,42 +439,42 @@ class Request:
         counted: float | None = None
         while True:
             async with AsyncExitStack() as held:
-                async with to.waiting(self._counts):
+                async with to.waiting(self.counts):
                     probes = await self._cleared()
                     await limiter.pause_over()
-                    await held.enter_async_context(limiter.window)
+                    await held.enter_async_context(limiter)
                     if counted is None:
-                        counted = await limiter.turn(self._prompt)
+                        counted = await limiter.turn(self.prompt)
                     await held.enter_async_context(to.limiter)
                 if self._is_shut():
                     other = self._open_elsewhere()
                     raise self._outage() if other is None else self._move(other)
                 if limiter.paused_s > 0:
                     continue
-                if probes:
+                if probes and not to.health.unreachable:
                     await self._probe()
-                elif not to.health.away:
+                elif probes or not to.health.away:  # behind a closed door nobody is billed: it is its own probe
                     yield counted
                     return
 
     async def _cleared(self) -> bool:
         """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
-        to find out (`_probe`). Raises Unavailable, and _Moved: where all of a fleet are away, to each whose probe is
+        to find out. Raises Unavailable, and _Moved: where all of a fleet are away, to each whose probe is
         due."""
         health, to = self._to.health, self._to
         while health.away or not self._goes_on():
-            health.waits_anew(self._began, to.patience_s)
+            health.waits_anew(self.began, to.patience_s)
             now, left, other = time.monotonic(), to.patience_s, None
             if health.away:
-                other = next((server for server in self._servers if not server.health.away), None)
+                other = next((server for server in self.servers if not server.health.away), None)
                 if other is None:  # for as long as the last one is away
-                    left += max(server.health.silent_since or now for server in self._servers) - now
+                    left += max(server.health.silent_since or now for server in self.servers) - now
                     if left <= 0:
                         raise self._outage()
-            if health.takes_probe(to.backoff_s, to.longest_s):
+            if health.takes_probe(to.backoff_s):
                 return True
             if health.away:
-                other = other or next((server for server in self._servers if server.health.is_due), None)
+                other = other or next((server for server in self.servers if server.health.is_due), None)
             if other is not None:
                 raise self._move(other)
             await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
@@ -509,7 +485,7 @@ class Request:
         to fail alone."""
         health, fault = self._to.health, self._fault
         if fault is not None and health.returned > fault:
-            self._returns += 1
+            self.returns += 1
             self._start_over()
         elif self._left <= 0:
             if fault is not None and health.accepted <= fault:
@@ -521,21 +497,9 @@ class Request:
         return True
 
     async def _probe(self) -> None:
-        """Is the server there, for others too? A closed door is tried with what nobody is billed for, everything else
-        with a health probe, charged to this request. Raises Unavailable with `short`."""
-        to, sent = self._to, time.monotonic()
-        if to.health.unreachable:
-            async with to.waiting(self._counts):
-                with suppress(Exception):  # whatever httpx and aiohttp make of it: nobody opened
-                    async with asyncio.timeout(to.timeout_s):
-                        answer = await to.client.ask("GET", "/models")
-                    if answer.status_code >= 500:  # something is there, which is perhaps not the server
-                        to.health.left(unreachable=False)
-                    else:
-                        to.health.answered(sent, accepted=False)
-            return
+        """Is the server there, for others too? Charged to this request. Raises Unavailable with `short`."""
         self._cover(more=1)
-        counts = SendCounts()
+        counts, to = SendCounts(), self._to
         try:
             await self._exchange(HEALTH_PROBE, counts, lambda: to.timeout_s)
             counts.probes = 1
@@ -543,24 +507,24 @@ class Request:
             pass
         except Trouble as trouble:
             if trouble.status != 429:
-                to.health.left(unreachable=trouble.unreachable)
+                to.health.failed(trouble.message, unreachable=trouble.unreachable, away=True)
         finally:
-            self._counts.probes += counts.unanswered
+            self.counts.probes += counts.unanswered
 
     def _is_shut(self) -> bool:
         """The model's requests are all told "later", for longer than ordinary attempts take and than we are patient."""
         to = self._to
-        return self._limiter.shut(self._began, max(to.patience_s, to.attempts * to.backoff_s))
+        return self._limiter.shut(self.began, max(to.patience_s, to.attempts * to.backoff_s))
 
     def _open_elsewhere(self) -> Transport | None:
-        began, model = self._began, self._model
-        there = (server for server in self._servers if server is not self._to and not server.health.away)
+        began, model = self.began, self.model
+        there = (server for server in self.servers if server is not self._to and not server.health.away)
         return next((server for server in there if not server.rate_limiter(model).shut(began, server.patience_s)), None)
 
     def _unavailable(self) -> Unavailable:
-        return unavailable(self._to.shown, self._trouble, self._model, self._counts)
+        return unavailable(self._to.shown, self.trouble, self.model, self.counts)
 
     def _outage(self) -> Unavailable:
         did = self._to.health.did  # to others, before it was asked itself
-        trouble = self._trouble or (Trouble(did) if did else None)
-        return unavailable(self._to.shown, trouble, self._model, self._counts, self._to.patience_s)
+        trouble = self.trouble or (Trouble(did) if did else None)
+        return unavailable(self._to.shown, trouble, self.model, self.counts, self._to.patience_s)

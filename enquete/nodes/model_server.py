@@ -235,7 +235,7 @@ async def require_server(url: str, model: str, machine: Machine) -> None:
         if missing.wrong_key or missing.wrong_url:
             raise _refusal(missing, words)
         if None in absences:
-            health_of(server).left(unreachable=True)
+            health_of(server).failed(missing.did, unreachable=True, away=True)
             log.warning("%s Its agents are asked at the others until it is back.", words)
         elif patient:
             log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)

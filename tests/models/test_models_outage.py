@@ -199,38 +199,38 @@ def test_a_server_is_away_until_it_answers_and_who_asks_later_waits_anew() -> No
     before = time.monotonic()
     health.answered(before)
     assert (health.silent_since, health.returned) == (None, float("-inf"))
-    health.left(unreachable=True)
+    health.failed("is gone", unreachable=True, away=True)
     health.answered(before)
     assert health.away
     sent = time.monotonic()
     health.answered(sent)
     assert not health.away
     assert health.accepted == sent <= health.returned
-    health.left(unreachable=False)
+    health.failed("is odd", away=True)
     health.answered(before)  # what it works on is an answer, where it is not even the door that is closed
     assert not health.away
     health = ServerHealth()
-    health.left(unreachable=True)
+    health.failed("is gone", unreachable=True, away=True)
     old = health.silent_since
     assert old is not None
-    assert health.takes_probe(1.0, 10.0)
-    assert not health.takes_probe(1.0, 10.0)
+    assert health.takes_probe(1.0)
+    assert not health.takes_probe(1.0)
     health.waits_anew(old + 1, 1.0)
-    assert (health.silent_since, health.takes_probe(1.0, 10.0)) == (old, False)
+    assert (health.silent_since, health.takes_probe(1.0)) == (old, False)
     health.waits_anew(old + 2, 1.0)
     assert health.away
     assert health.unreachable
     assert health.silent_since is not None
     assert health.silent_since >= old
-    assert health.takes_probe(1.0, 10.0)  # at once
+    assert health.takes_probe(1.0)  # at once
 
 
 def test_probes_are_short_counted_and_ever_rarer() -> None:
     health, waits = ServerHealth(), []
-    health.left(unreachable=False)
+    health.failed("is odd", away=True)
     for _ in range(6):
         health.next_probe = time.monotonic()
-        assert health.takes_probe(1.0, 10.0)
+        assert health.takes_probe(1.0)
         waits.append(health.next_probe - time.monotonic())
     assert all(step <= wait + 0.1 <= 1.5 * step + 0.2 for step, wait in zip((1, 2, 4, 8, 10, 10), waits, strict=True))
     assert len(json.dumps([HEALTH_PROBE.system, *HEALTH_PROBE.messages, HEALTH_PROBE.schema])) < 400
@@ -476,11 +476,11 @@ def test_an_answer_confirms_what_was_sent_after_the_fault_and_a_failed_probe_sta
     request, health = request_to(2)
     request._confirmed = 1
     lost(request, health)
-    health.left(unreachable=False)
+    health.failed("is odd", away=True)
     assert health.away
     health.answered(time.monotonic())
     assert request._goes_on()
-    assert (request._confirmed, request._returns, request._left) == (0, 1, ATTEMPTS)
+    assert (request._confirmed, request.returns, request._left) == (0, 1, ATTEMPTS)
 
 
 def test_who_fails_while_others_are_served_is_at_fault_and_a_closed_door_is_nobody_s() -> None:
@@ -494,7 +494,7 @@ def test_who_fails_while_others_are_served_is_at_fault_and_a_closed_door_is_nobo
     request._wait_after(Trouble("could not be reached", unreachable=True))
     assert health.unreachable
     crashing, health = request_to(4)
-    crashing._returns = MOST_RETURNS
+    crashing.returns = MOST_RETURNS
     with pytest.raises(Unavailable):
         lost(crashing, health)
 

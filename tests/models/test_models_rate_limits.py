@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from enquete.models.faults import Trouble
-from enquete.models.servers import UNLIMITED, Limiter, Pace, RateLimiter, Window, most_tokens
+from enquete.models.servers import Limiter, Pace, RateLimiter, most_tokens
 from enquete.models.transport import MOST_REFUSALS, Request, Transport
 from enquete.state.request import ModelLimits
 from tests.models.test_models_outage import Ended, ask_all, attempt, failures
@@ -239,7 +239,7 @@ async def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
             await transport.send(prompt(), model="other", temperature=0, seed=0)
         second.cancel()
         await asyncio.gather(second, return_exceptions=True)
-        assert transport.rate_limiter("m").window.held == limiter.held == 0
+        assert transport.rate_limiter("m").held == limiter.held == 0
         await transport.aclose()
 
 
@@ -250,7 +250,7 @@ def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: s
     rate_limiter.limit(ModelLimits(requests_per_minute=60_000, concurrency=5))  # a turn every millisecond
 
     async def hold() -> None:
-        async with rate_limiter.window:
+        async with rate_limiter:
             await rate_limiter.turn(prompt())
             async with limiter:
                 with rate_limiter.flight():
@@ -264,38 +264,41 @@ def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: s
         await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(main())
-    assert limiter.held == rate_limiter.window.held == 0
+    assert limiter.held == rate_limiter.held == 0
     assert rate_limiter.in_flight == 0
 
 
 def test_a_window_shrinks_once_a_burst_and_grows_with_answers_and_keeps_what_it_learnt() -> None:
     # 32 sent before the first "later" came: 16 once, not 1. The next round trip may halve again, never below one.
-    window = Window()
+    window = RateLimiter()
     sent = time.monotonic()
-    for in_flight in range(32, 0, -1):
-        window.shrink(sent, in_flight)
+    for window.in_flight in range(32, 0, -1):
+        window.refused(sent, None)
     assert window.size == 16
+    window.in_flight = 32
     for expected in (8, 4, 2, 1, 1):
-        window.shrink(time.monotonic() + 1, 32)
+        window.refused(time.monotonic() + 1, None)
         assert window.size == expected
     # From 1 to 8 by 1 + 2 + … + 7 = 28 answers, from there to the cap of 10 by 8 each.
-    window = Window()
-    window.cap(10)
+    window = RateLimiter()
+    window.limit(ModelLimits(concurrency=10))
     assert window.size == 10
-    window.shrink(time.monotonic(), 2)
+    window.in_flight = 2
+    window.refused(time.monotonic(), None)
     sizes = []
     for _ in range(28 + 16):
-        window.grow()
+        window.accepted()
         sizes.append(window.size)
     assert (sizes[26], sizes[27], sizes[34], sizes[35], sizes[-1]) == (7, 8, 8, 9, 10)
-    window.grow()
+    window.accepted()
     assert window.size == 10
-    window = Window()
-    window.cap(8)
-    window.shrink(time.monotonic(), 8)
-    window.cap(UNLIMITED)
+    window = RateLimiter()
+    window.limit(ModelLimits(concurrency=8))
+    window.in_flight = 8
+    window.refused(time.monotonic(), None)
+    window.limit(ModelLimits())
     assert window.size == 4
-    window.cap(2)
+    window.limit(ModelLimits(concurrency=2))
     assert window.size == 2
 
 
