@@ -256,10 +256,6 @@ class RateLimiter(Limiter):
         """Seconds until the server wants to be asked again; 0 or less when it may be."""
         return self._paused_until - time.monotonic()
 
-    async def pause_over(self) -> None:
-        while (left := self.paused_s) > 0:  # noqa: ASYNC110 - may be extended meanwhile
-            await asyncio.sleep(left)
-
     async def turn(self, prompt: Prompt) -> float:
         """Wait for the model's pace; the tokens this request was counted as, to be `settled`; 0.0: none are counted."""
         tokens = self._ratio * most_tokens(prompt) if self._limits.tokens_per_minute else 0.0

@@ -339,9 +339,11 @@ class Request:
                 raise self._outage()
             if self.refusals >= MOST_REFUSALS:
                 raise self._unavailable()
-            # Where the server said when to come back, everybody waits for that (`RateLimiter.pause_over`).
+            # Where the server said when to come back, everybody waits for that.
             return 0.0 if trouble.retry_after else backoff(self.refusals - 1, to.backoff_s)
         self.refusals = 0
+        if trouble.unreachable and to.health.away:  # known, or it looked whether the server is back: uses up nothing
+            return 0.0
         self._left -= 1
         self._confirmed += self._fault is not None and to.health.accepted > self._fault
         self._fault = time.monotonic()
@@ -364,9 +366,10 @@ class Request:
             self._form = self._fallback.form(self._lowest)
             self._cover()
             self.counts.sends += 1
-            completion, sent, took = await self._exchange(
+            completion, sent = await self._exchange(
                 prompt, self.counts, lambda: limiter.speed.patience(prompt, to.timeout_s, small=limiter.facts.small)
             )
+            took = time.monotonic() - sent
         if prompt.schema:  # free text says nothing about how the server takes a form
             self._fallback.worked(self._form)
         response = response_from(completion, prompt, self.model, round(1000 * took), to.key, self.counts)
@@ -377,8 +380,8 @@ class Request:
 
     async def _exchange(
         self, prompt: Prompt, counts: SendCounts, patience: Callable[[], float]
-    ) -> tuple[ChatCompletion, float, float]:
-        """One prompt sent once; when, and the seconds that it took. Raises Trouble and Refused. Whatever comes of it,
+    ) -> tuple[ChatCompletion, float]:
+        """One prompt sent once, and when. Raises Trouble and Refused. Whatever comes of it,
         the server's health and limits are told."""
         health, limiter = self._to.health, self._limiter
         body = self._form.body(prompt, model=self.model, temperature=self.temperature, seed=self.seed)
@@ -399,7 +402,7 @@ class Request:
                 raise
             health.answered(sent)
             limiter.accepted()
-            return completion, sent, time.monotonic() - sent
+            return completion, sent
 
     def _cover(self, more: int = 0) -> None:
         """A send after one that may have been billed, or after `more` that will be, needs a reservation of its own.
@@ -441,7 +444,7 @@ class Request:
             async with AsyncExitStack() as held:
                 async with to.waiting(self.counts):
                     probes = await self._cleared()
-                    await limiter.pause_over()
+                    await asyncio.sleep(max(0.0, limiter.paused_s))
                     await held.enter_async_context(limiter)
                     if counted is None:
                         counted = await limiter.turn(self.prompt)
@@ -459,8 +462,7 @@ class Request:
 
     async def _cleared(self) -> bool:
         """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
-        to find out. Raises Unavailable, and _Moved: where all of a fleet are away, to each whose probe is
-        due."""
+        to find out. Raises Unavailable, and _Moved: where all of a fleet are away, to each whose probe is due."""
         health, to = self._to.health, self._to
         while health.away or not self._goes_on():
             health.waits_anew(self.began, to.patience_s)
@@ -488,7 +490,7 @@ class Request:
             self.returns += 1
             self._start_over()
         elif self._left <= 0:
-            if fault is not None and health.accepted <= fault:
+            if health.accepted <= (fault or 0.0):
                 return False
             self._confirmed += 1
             if self._confirmed >= CONFIRMATIONS:

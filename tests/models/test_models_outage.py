@@ -493,6 +493,9 @@ def test_who_fails_while_others_are_served_is_at_fault_and_a_closed_door_is_nobo
     assert not caught.value.outage
     request._wait_after(Trouble("could not be reached", unreachable=True))
     assert health.unreachable
+    before = request._left, request._fault
+    assert request._wait_after(Trouble("could not be reached", unreachable=True)) == 0  # it looked
+    assert (request._left, request._fault) == before
     crashing, health = request_to(4)
     crashing.returns = MOST_RETURNS
     with pytest.raises(Unavailable):

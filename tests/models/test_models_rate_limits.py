@@ -112,7 +112,7 @@ def test_a_size_is_positive_and_a_pause_the_longest_one_asked_for() -> None:
     for asked in (0.05, 0.01, None):
         limiter.refused(time.monotonic(), asked)
     assert 0.03 < limiter.paused_s <= 0.05
-    asyncio.run(limiter.pause_over())
+    time.sleep(limiter.paused_s)
     assert limiter.paused_s <= 0
 
 
