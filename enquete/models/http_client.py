@@ -13,7 +13,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import aclosing, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -44,6 +44,9 @@ from enquete.models.tracing import traced, tracing_wanted
 
 MOST_BYTES = 4 * 2**20
 """Of one unpacked body. The longest answers of thinking models have a tenth of that."""
+SMALL_BYTES = 256 * 2**10
+"""A body beyond this is read on with few others beside it, so that hundreds in flight need no gigabyte either."""
+LARGE_AT_ONCE = 4
 MOST_REDIRECTS = 3
 TIMEOUT = openai.Timeout(None, connect=20.0)
 """How long an answer may take is known to who asks (`ServerClient.complete`)."""
@@ -59,6 +62,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
 
     def __init__(self, **options: Any):
         super().__init__(**options)
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self.learning = asyncio.Lock()
         self.question: httpx2.Request | None = None  # made once: the body alone changes
 
@@ -69,7 +73,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
         for _ in range(MOST_REDIRECTS):
             response = await super().send(request, **options)
             if not response.has_redirect_location:
-                return await _read(response)
+                return await self._read(response)
             await response.aclose()
             there = response.next_request
             if there is None or _addressed(there) != _addressed(request):
@@ -78,20 +82,22 @@ class BoundedClient(openai.DefaultAioHttpClient):
             request = there
         raise NotRead("redirects again and again, which is not followed", response.status_code)
 
-
-async def _read(response: httpx2.Response) -> httpx2.Response:
-    """With its body: as `aread`, but dropped at the limit, so that no gigabyte is ever in memory."""
-    content = bytearray()
-    try:
-        async with aclosing(response.aiter_bytes()) as pieces:
-            async for piece in pieces:
-                content += piece
-                if len(content) > MOST_BYTES:
-                    raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
-    finally:
-        await response.aclose()
-    response._content = bytes(content)
-    return response
+    async def _read(self, response: httpx2.Response) -> httpx2.Response:
+        """With its body: as `aread`, but dropped at the limit, so that no gigabyte is ever in memory."""
+        content = bytearray()
+        try:
+            async with AsyncExitStack() as held:
+                pieces = await held.enter_async_context(aclosing(response.aiter_bytes()))
+                async for piece in pieces:
+                    if len(content) <= SMALL_BYTES < len(content) + len(piece):
+                        await held.enter_async_context(self._large)
+                    content += piece
+                    if len(content) > MOST_BYTES:
+                        raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
+        finally:
+            await response.aclose()
+        response._content = bytes(content)
+        return response
 
 
 def _addressed(request: httpx2.Request) -> tuple[str, str, str, int | None]:
@@ -239,6 +245,7 @@ async def within(sending: Coroutine[Any, Any, T], patience: Callable[[], float])
         return asked.result()
     finally:
         asked.cancel()
+        del asked  # with its fault it would keep what was read until garbage is collected
 
 
 def retry_after(header: str | None, longest: float = LONGEST_RETRY_AFTER_S) -> float | None:

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from enquete.models.chat_completions import MOST_WRITTEN, ModelResponse
 from enquete.models.faults import Rejected, Unavailable
-from enquete.models.http_client import MOST_BYTES
+from enquete.models.http_client import LARGE_AT_ONCE, MOST_BYTES, SMALL_BYTES
 from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
 from enquete.state.errors import ModelError
@@ -109,7 +109,8 @@ def heavy(name: str, megabytes: int) -> Iterable[bytes]:
 
 
 def assert_bounded(name: str, megabytes: int, times: int) -> float:
-    """Every request gives up at the limit; peak of Python's memory in MB: what may be read of each, twice."""
+    """Every request gives up at the limit; peak of Python's memory in MB: what may be read of each and the large ones'
+    rest."""
     with RawServer(lambda _: heavy(name, megabytes)) as server:
         tracemalloc.start()
         got = ask(server.base_url, times)
@@ -120,7 +121,7 @@ def assert_bounded(name: str, megabytes: int, times: int) -> float:
     named = ["more than 4 MB" in str(outcome) for outcome in got]
     assert all(named) if times == 1 else sum(named) > times / 2, got
     # Of a body in pieces of 1 MB up to one piece is held beside what was read.
-    assert peak < times * (2 * MOST_BYTES + 3 * 2**20) + 2**25
+    assert peak < times * (SMALL_BYTES + 3 * 2**20) + LARGE_AT_ONCE * 2 * MOST_BYTES + 2**25
     return peak / 2**20
 
 
