@@ -60,6 +60,7 @@ from enquete.models.faults import (
     Trouble,
     Unavailable,
     checked_url,
+    complaint,
     connection_fault,
     halted,
     mask,
@@ -468,10 +469,8 @@ class Ordering:
     def _refusal(self, denied: Denied, model: str) -> Exception:
         if denied.status in (404, 405, 501):
             words = f"The model server {self._shown} has no Batch API: it {denied}. Begin the study anew without batch."
-            return Rejected(words, SendCounts(), denied.status, "LLM_BASE_URL")
-        code = f"{denied.told.code} {denied.told.param}"
-        refused = Refused(denied.status, denied.told.message, "", code)
-        return rejected(self._shown, refused, model, SendCounts())
+            return Rejected(words, SendCounts(), "LLM_BASE_URL")
+        return rejected(self._shown, Refused(denied.status, denied.told), model, SendCounts())
 
     def _unknown(self, order: BatchOrder, denied: Denied) -> str:
         return (
@@ -590,9 +589,9 @@ class BatchQueue:
             except Halted:
                 raise halted(self.shown, counts) from None
             except Refused as refused:
-                if "content_filter" in refused.code:
-                    return filtered(refused.message, model, counts)
-                looser = fallback.after(form, refused.about)
+                if refused.by_filter:
+                    return filtered(refused.told.message, model, counts)
+                looser = fallback.after(form, complaint(refused.status, refused.told))
                 if looser is None:
                     raise rejected(self.shown, refused, model, counts) from None
                 lowest = max(lowest, looser)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -57,38 +57,27 @@ class Unavailable(ModelUnavailable):
         self, message: str, counts: SendCounts, status: int | None = None, *, short: bool = False, outage: bool = False
     ):
         super().__init__(message, sends=counts.sends, timeouts=counts.timeouts)
-        self.broken = counts.broken + counts.probes
-        self.status = status
-        self.short = short
-        self.outage = outage
+        self.broken, self.status = counts.broken + counts.probes, status
+        self.short, self.outage = short, outage
 
 
 class Rejected(ModelRejected):
     """The server refuses the request for good; with a `setting` to blame it would refuse every other one too."""
 
-    def __init__(self, message: str, counts: SendCounts, status: int, setting: Setting = ""):
+    def __init__(self, message: str, counts: SendCounts, setting: Setting = ""):
         super().__init__(message, fatal=bool(setting), sends=counts.sends, timeouts=counts.timeouts)
-        self.broken = counts.broken + counts.probes
-        self.status = status
-        self.setting = setting
+        self.broken, self.setting = counts.broken + counts.probes, setting
 
 
+@dataclass(eq=False)
 class Trouble(Exception):
     """Worth another attempt. `unreachable`: there was no connection to send it over; `retry_after`: seconds."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int | None = None,
-        retry_after: float | None = None,
-        unreachable: bool = False,
-    ):
-        super().__init__(message)
-        self.message = message
-        self.status = status
-        self.retry_after = retry_after
-        self.unreachable = unreachable
+    message: str
+    _: KW_ONLY
+    status: int | None = None
+    retry_after: float | None = None
+    unreachable: bool = False
 
     @property
     def busy(self) -> bool:
@@ -96,15 +85,27 @@ class Trouble(Exception):
         return self.status in (429, 529) or (self.status == 503 and self.retry_after is not None)
 
 
-class Refused(Exception):
-    """A 4xx or 501. `about`: the field it complains about, "response_format", "unknown" or "" (nothing to adapt)."""
+@dataclass(frozen=True, slots=True)
+class ServerError:
+    """What a server said in an error body, whichever of the usual shapes it has."""
 
-    def __init__(self, status: int, message: str, about: str, code: str = ""):
-        super().__init__(message)
+    message: str
+    param: str = ""
+    code: str = ""
+
+
+class Refused(Exception):
+    """A 4xx or 501."""
+
+    def __init__(self, status: int, told: ServerError):
+        super().__init__(told.message)
         self.status = status
-        self.message = message
-        self.about = about
-        self.code = code
+        self.told = told
+
+    @property
+    def by_filter(self) -> bool:
+        """The server's content filter: an answer about one agent, not a fault."""
+        return "content_filter" in f"{self.told.code} {self.told.param}"
 
 
 class NotRead(Exception):
@@ -116,15 +117,6 @@ class NotRead(Exception):
 
 
 # --- what a server says ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ServerError:
-    """What a server said in an error body, whichever of the usual shapes it has."""
-
-    message: str
-    param: str = ""
-    code: str = ""
 
 
 def read_error(body: object, key: str) -> ServerError:
@@ -259,7 +251,7 @@ def status_fault(status: int, told: ServerError, wait: float | None = None) -> T
     if passing and status != 501 and not hopeless:
         words = f"answered {status}" + (f": {told.message}" if told.message else "")
         return Trouble(words, status=status, retry_after=wait)
-    return Refused(status, told.message, complaint(status, told), f"{told.code} {told.param}")
+    return Refused(status, told)
 
 
 def complaint(status: int, told: ServerError) -> str:
@@ -308,23 +300,23 @@ def unavailable(
 
 def rejected(server: str, refused: Refused, model: str, counts: SendCounts) -> Rejected:
     """A refusal for good, with the setting to look at."""
-    setting = blamed_setting(refused.status, ServerError(refused.message, "", refused.code))
+    setting = blamed_setting(refused.status, refused.told)
     advice = {
         "LLM_API_KEY": "Check LLM_API_KEY (or OPENAI_API_KEY): it must be a key of this server with credit left.",
         "LLM_MODEL_NAME": f"Check LLM_MODEL_NAME: this server does not offer {model!r} to this key.",
         "LLM_BASE_URL": "Check LLM_BASE_URL: it usually ends in /v1 and is not the full path of an endpoint.",
         "": f"Check LLM_MODEL_NAME ({model!r}) and the size of the prompt against what this server accepts.",
     }[setting]
-    words = (
-        f"The model server {server} refused the request with {refused.status}: {refused.message or 'no reason given'}"
-    )
-    return Rejected(f"{words.rstrip('.')}. {advice}", counts, refused.status, setting)
+    told = refused.told.message or "no reason given"
+    words = f"The model server {server} refused the request with {refused.status}: {told}"
+    return Rejected(f"{words.rstrip('.')}. {advice}", counts, setting)
 
 
 def without_room(server: str, counts: SendCounts) -> Unavailable:
     """It may have been billed already, and the budget has no room for another send."""
-    words = f"The model server {server} did not answer, and the budget has no room to ask again."
-    return Unavailable(words, counts, short=True)
+    return Unavailable(
+        f"The model server {server} did not answer, and the budget has no room to ask again.", counts, short=True
+    )
 
 
 def halted(server: str, counts: SendCounts) -> Unavailable:

@@ -1,26 +1,22 @@
 """Requests to one server over HTTP: bodies of a few megabytes, no other origin, as long as the server takes.
 
-A body is read piece by piece and dropped at the limit, so that neither a gigabyte nor a bomb of a few kilobytes that
-unpacks to one is ever in memory. What is sent holds personas: it goes to the server that was named and nowhere else.
-Imported with the first request: the SDK, whose aiohttp transport this is, takes half a second. Its typed walk over
-schema and result would take four fifths of a request's CPU (bench/results.md): what stays the same of every request is
-built once.
+What is sent holds personas: it goes to the server that was named and nowhere else. Imported with the first request: the
+SDK, whose aiohttp transport this is, takes half a second. Its typed walk over schema and result would take four fifths
+of a request's CPU (bench/results.md): what stays the same of every request is built once.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import math
 import re
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack, aclosing, suppress
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -58,30 +54,26 @@ LONGEST_RETRY_AFTER_S = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted. Nor is it waited
 for longer than the run is patient: it would only be found then that it has to pause."""
 ASKING_SECONDS = 5.0
-_PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+T = TypeVar("T")
 
 
 class BoundedClient(openai.DefaultAioHttpClient):
-    """For one event loop. `send` gives whole responses only, of at most `MOST_BYTES`."""
+    """For one event loop. Responses are whole and at most `MOST_BYTES` long, whatever they were packed to."""
 
     def __init__(self, **options: Any):
         super().__init__(**options)
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
+        self.learning = asyncio.Lock()
+        self.question: httpx2.Request | None = None  # made once: the body alone changes
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """The response, its body read. Raises NotRead, and whatever httpx and aiohttp do."""
-        response, content = await self.receive(request, **options)
-        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _PACKED]
-        return type(response)(response.status_code, headers=headers, content=content, request=response.request)
-
-    async def receive(self, request: httpx2.Request, **options: Any) -> tuple[httpx2.Response, bytes]:
-        """The same: a response and, beside it, its body. A redirect is followed where the same server wants the same
-        request; 301 to 303 would turn the question into a GET."""
+        """Raises NotRead, and whatever httpx and aiohttp do. A redirect is followed where the same server wants the
+        same request; 301 to 303 would turn the question into a GET."""
         options |= {"stream": True, "follow_redirects": False}
         for _ in range(MOST_REDIRECTS):
             response = await super().send(request, **options)
             if not response.has_redirect_location:
-                return response, await self._read(response)
+                return await self._read(response)
             await response.aclose()
             there = response.next_request
             if there is None or _addressed(there) != _addressed(request):
@@ -90,36 +82,35 @@ class BoundedClient(openai.DefaultAioHttpClient):
             request = there
         raise NotRead("redirects again and again, which is not followed", response.status_code)
 
-    async def _read(self, response: httpx2.Response) -> bytes:
+    async def _read(self, response: httpx2.Response) -> httpx2.Response:
+        """With its body: as `aread`, but dropped at the limit, so that no gigabyte is ever in memory."""
         content = bytearray()
         try:
-            async with aclosing(response.aiter_bytes()) as pieces:
+            async with AsyncExitStack() as held:
+                pieces = await held.enter_async_context(aclosing(response.aiter_bytes()))
                 async for piece in pieces:
+                    if len(content) <= SMALL_BYTES < len(content) + len(piece):
+                        await held.enter_async_context(self._large)
                     content += piece
-                    if len(content) > SMALL_BYTES:
-                        break
-                if len(content) > SMALL_BYTES:
-                    async with self._large:
-                        async for piece in pieces:
-                            content += piece
-                            if len(content) > MOST_BYTES:
-                                raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
+                    if len(content) > MOST_BYTES:
+                        raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
         finally:
             await response.aclose()
-        return bytes(content)
+        response._content = bytes(content)
+        return response
 
 
 def _addressed(request: httpx2.Request) -> tuple[str, str, str, int | None]:
     return request.method, request.url.scheme, request.url.host, request.url.port
 
 
-@dataclass
-class _OfLoop:
-    """A connection belongs to an event loop. `question`: a request made once, of which the body alone changes."""
-
-    http: BoundedClient
-    question: httpx2.Request | None = None
-    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+def _body(response: httpx2.Response) -> JsonValue:
+    """What JSON says, or else the text."""
+    try:
+        body: JsonValue = json.loads(response.content)
+    except (ValueError, RecursionError):
+        return response.content.decode(errors="replace").strip()
+    return body
 
 
 class ServerClient:
@@ -132,8 +123,8 @@ class ServerClient:
         self._headers = {"Authorization": f"Bearer {self._key or 'none'}", "Accept": "application/json"}
         self._traced = tracing_wanted()
         self._longest_wait = min(longest_wait_s, LONGEST_RETRY_AFTER_S)
-        self._loops: dict[asyncio.AbstractEventLoop, _OfLoop] = {}
-        self.known: dict[str, Facts] = {}  # by model, what the server said
+        self._clients: dict[asyncio.AbstractEventLoop, BoundedClient] = {}  # a connection belongs to its event loop
+        self._known: dict[str, Facts] = {}
         self._next_asking = float("-inf")
 
     async def complete(
@@ -143,98 +134,84 @@ class ServerClient:
 
         `patience`: seconds that it may take, by what is known when they are over.
         """
-        mine = self._of_this_loop()
-        like = mine.question = mine.question or self._question(mine.http)
+        http = self._http()
+        like = http.question = http.question or self._question(http)
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        request = type(like)("POST", like.url, headers=like.headers, content=content, extensions=like.extensions)
+        request = httpx2.Request("POST", like.url, headers=like.headers, content=content, extensions=like.extensions)
         try:
-            async with _within(patience):
-                sending = mine.http.receive(request)
-                response, got = await (traced(sending, body) if self._traced else sending)
+            sending = http.send(request)
+            response = await within(traced(sending, body) if self._traced else sending, patience)
         except TimeoutError:
             counts.timeouts += 1
             raise Trouble(f"did not answer within {round(patience(), 2):g} s") from None
         except NotRead as error:
+            words = mask(str(error), self._key)
             if error.status in (301, 308):  # moved for good, so that the address named is the wrong one
-                raise Refused(error.status, mask(str(error), self._key), "") from None
+                raise Refused(error.status, ServerError(words)) from None
             counts.broken += error.status is None
-            raise Trouble(mask(str(error), self._key), status=error.status) from None
+            raise Trouble(words, status=error.status) from None
         except Exception as error:  # httpx and aiohttp each have their own; nothing of ours is called in here
             sent, words = connection_fault(error)
             counts.broken += sent
             raise Trouble(words, unreachable=not sent) from None
-        try:
-            told: JsonValue = json.loads(got)
-        except (ValueError, RecursionError) as error:
-            if response.is_success:
-                counts.broken += 1
-                raise Trouble(f"sent a body that is no chat completion ({type(error).__name__})") from None
-            told = got.decode(errors="replace").strip()
         if response.is_success:
-            return completed(told, counts)
+            return completed(_body(response), counts)
         wait = retry_after(response.headers.get("retry-after"), self._longest_wait)
-        raise status_fault(response.status_code, read_error(told, self._key), wait)
+        raise status_fault(response.status_code, read_error(_body(response), self._key), wait)
 
-    async def facts(self, model: str) -> Facts:
+    async def facts(self, model: str) -> Facts | None:
         """What the server says of this model; asked once, and again after a while where it could not say (it was not
         there, or is still loading). Never raises, and takes at most `ASKING_SECONDS`."""
-        if model in self.known:
-            return self.known[model]
-        mine = self._of_this_loop()
-        async with mine.asking:
-            if model not in self.known and time.monotonic() >= self._next_asking:
+        if model in self._known:
+            return self._known[model]
+        http = self._http()
+        async with http.learning:
+            if model not in self._known and time.monotonic() >= self._next_asking:
                 self._next_asking = time.monotonic() + ASKING_SECONDS
                 local = ["/props", "/api/v0/models", "/api/ps"] if is_local(urlsplit(self._root).hostname or "") else []
                 urls = [f"{self._base_url}/models", *(self._root + path for path in local)]
-                with contextlib.suppress(Exception):  # the request that follows will meet it, and say so
+                with suppress(Exception):  # the request that follows will meet it, and say so
                     async with asyncio.timeout(ASKING_SECONDS):
-                        listed, *bodies = await asyncio.gather(*(self._get(mine.http, url) for url in urls))
+                        listed, *bodies = await asyncio.gather(*(self._get(http, url) for url in urls))
                     props, studio, loaded = bodies or (None, None, None)
-                    self.known[model] = facts_of(model, props, listed, studio, loaded)
-        return self.known.get(model, Facts())
+                    self._known[model] = facts_of(model, props, listed, studio, loaded)
+        return self._known.get(model)
 
     async def _get(self, http: BoundedClient, url: str) -> JsonValue:
         """A body; None where there is none to be had. Raises ConnectionError where that may change."""
         answer = await http.get(url, headers=self._headers if url.startswith(self._base_url) else {})
         if answer.status_code >= 500 and answer.status_code != 501:
             raise ConnectionError(answer.status_code)
-        try:
-            body: JsonValue = answer.json() if answer.status_code == 200 else None
-        except (ValueError, RecursionError):
-            return None
-        return body
+        return _body(answer) if answer.status_code == 200 else None
 
     async def count(self, text: str) -> int | None:
         """Tokens of a text by llama.cpp's own count; None where the server does not count."""
-        with contextlib.suppress(Exception):  # a courtesy: without it the length is estimated
+        with suppress(Exception):  # a courtesy: without it the length is estimated
             async with asyncio.timeout(ASKING_SECONDS):
-                answer = await self._of_this_loop().http.post(f"{self._root}/tokenize", json={"content": text})
-                tokens = answer.json().get("tokens") if answer.status_code == 200 else None
-                return len(tokens) if isinstance(tokens, list) else None
+                answer = await self._http().post(f"{self._root}/tokenize", json={"content": text})
+                return len(answer.json()["tokens"]) if answer.status_code == 200 else None
         return None
 
     async def ask(self, method: str, path: str) -> httpx2.Response:
         """A request beside the questions, with the key and without content. Raises NotRead, and whatever httpx and
         aiohttp make of a server that is not there."""
         body: dict[str, JsonValue] | None = {} if method == "POST" else None
-        http = self._of_this_loop().http
-        return await http.request(method, f"{self._base_url}{path}", headers=self._headers, json=body)
+        return await self._http().request(method, f"{self._base_url}{path}", headers=self._headers, json=body)
 
     async def aclose(self) -> None:
-        """Close the connections of every loop. Requests in flight fail."""
-        while self._loops:
-            _, mine = self._loops.popitem()
-            with contextlib.suppress(RuntimeError):  # the loop of those connections is closed already
-                await mine.http.aclose()
+        """Requests in flight fail."""
+        while self._clients:
+            _, http = self._clients.popitem()
+            with suppress(RuntimeError):  # the loop of those connections is closed already
+                await http.aclose()
 
-    def _of_this_loop(self) -> _OfLoop:
+    def _http(self) -> BoundedClient:
         loop = asyncio.get_running_loop()
-        mine = self._loops.get(loop)
-        if mine is None:
+        if loop not in self._clients:
             # To read the trusted certificates takes as long as twenty calls: not for a server that shows none.
-            http = BoundedClient(timeout=TIMEOUT, verify=not self._base_url.startswith("http:") or bool(getproxies()))
-            mine = self._loops[loop] = _OfLoop(http)
-        return mine
+            verify = not self._base_url.startswith("http:") or bool(getproxies())
+            self._clients[loop] = BoundedClient(timeout=TIMEOUT, verify=verify)
+        return self._clients[loop]
 
     def _question(self, http: BoundedClient) -> httpx2.Request:
         """As the client of langchain's model would ask: organisation, project and key are sent as it sends them."""
@@ -247,53 +224,36 @@ class ServerClient:
             http_async_client=http,
             # Never sent over; langchain would make one, and read the trusted certificates for it.
             http_client=httpx2.Client(transport=httpx2.BaseTransport(), trust_env=False),
-            max_retries=0,
-            timeout=TIMEOUT,
-            use_responses_api=False,
             openai_proxy="",  # OPENAI_PROXY excludes an own client; HTTPS_PROXY is honoured
-            cache=False,
         ).root_async_client
         headers = {**client.default_headers, **client.auth_headers}
-        question = http.build_request(
-            "POST",
-            f"{self._base_url}/chat/completions",
-            headers={name: value for name, value in headers.items() if isinstance(value, str)},
-            timeout=client.timeout,
-        )
+        told = {name: value for name, value in headers.items() if isinstance(value, str)}
+        question = http.build_request("POST", f"{self._base_url}/chat/completions", headers=told, timeout=TIMEOUT)
         question.headers.pop("Content-Length", None)
         return question
 
 
-@asynccontextmanager
-async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
-    """A time-out that looks again when it is due: the server may have proved slow meanwhile, and be at work on this."""
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    due: asyncio.TimerHandle
-
-    def look(given: float) -> None:
-        nonlocal due
-        if (now := patience()) > given:
-            due = loop.call_at(began + now, look, now)
-        else:
-            clock.reschedule(loop.time())
-
-    first = patience()
-    due = loop.call_at(began + first, look, first)
+async def within(sending: Coroutine[Any, Any, T], patience: Callable[[], float]) -> T:
+    """Raises TimeoutError. Patience is asked again when it is due: the server may have proved slow, and be at work."""
+    began, asked = time.monotonic(), asyncio.ensure_future(sending)
     try:
-        async with asyncio.timeout(None) as clock:
-            yield
+        while not asked.done():
+            left = began + patience() - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            await asyncio.wait([asked], timeout=left)
+        return asked.result()
     finally:
-        due.cancel()
+        asked.cancel()
+        del asked  # with its fault it would keep what was read until garbage is collected
 
 
 def retry_after(header: str | None, longest: float = LONGEST_RETRY_AFTER_S) -> float | None:
     """Seconds to wait by a Retry-After header (seconds or an HTTP date), within 0 and `longest`; None if unreadable."""
     seconds = float("nan")
-    with contextlib.suppress(ValueError):
-        moment = parsedate_to_datetime(header or "")
-        seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
-    with contextlib.suppress(ValueError):
+    with suppress(ValueError):
+        seconds = parsedate_to_datetime(header or "").timestamp() - time.time()
+    with suppress(ValueError):
         seconds = float(header or "")
     return None if math.isnan(seconds) else min(max(seconds, 0.0), longest)
 
@@ -305,9 +265,6 @@ def retry_after(header: str | None, longest: float = LONGEST_RETRY_AFTER_S) -> f
 
 WITHIN_S = 3.5
 """For both requests together; with what a command needs to start, its user hears within five seconds."""
-_LOADING = re.compile(r"\bloading\b", re.IGNORECASE)
-_SCOPE = re.compile(r"scope|permission", re.IGNORECASE)
-"""A key that may answer questions and not list models is refused with 401 too."""
 
 
 @dataclass(frozen=True)
@@ -328,12 +285,14 @@ async def absence(base_url: str, api_key: SecretStr | None) -> Absence | None:
     try:
         async with asyncio.timeout(WITHIN_S):
             answer = await client.ask("GET", "/models")
-            status, told = answer.status_code, _error_of(answer, key)
-            if status == 503 and _LOADING.search(told.message):
+            status, told = answer.status_code, read_error(_body(answer), key)
+            if status == 503 and "loading" in told.message.lower():
                 return Absence(f"is there and answers 503: {told.message}", loading=True)
-            wrong_key = status == 401 and not _SCOPE.search(f"{told.message} {told.code}")
+            # A key that may answer questions and not list models is refused with 401 too.
+            scoped = re.search("scope|permission", f"{told.message} {told.code}", re.IGNORECASE)
+            wrong_key = status == 401 and not scoped
             if status in GATEWAY or wrong_key:
-                return Absence(_answered(tried, status, told.message), wrong_key=wrong_key)
+                return Absence(f"answered {tried} with {status}{_because(told.message)}", wrong_key=wrong_key)
             if status not in (404, 405) and not (status == 200 and _is_page(answer)):
                 return None
             tried = "POST …/chat/completions"
@@ -346,26 +305,17 @@ async def absence(base_url: str, api_key: SecretStr | None) -> Absence | None:
         return Absence(mask(connection_fault(error)[1], key))
     finally:
         await client.aclose()
-    status, told, is_page = answer.status_code, _error_of(answer, key), _is_page(answer)
+    status, told, is_page = answer.status_code, read_error(_body(answer), key), _is_page(answer)
     misses = status in (404, 405) and blamed_setting(status, told) == "LLM_BASE_URL"
     if misses or (status < 300 and is_page):
-        words = "a web page" if is_page else told.message
-        return Absence(_answered("GET …/models and POST …/chat/completions", status, words), wrong_url=True)
+        words = _because("a web page" if is_page else told.message)
+        return Absence(f"answered GET …/models and POST …/chat/completions with {status}{words}", wrong_url=True)
     return None
-
-
-def _error_of(answer: httpx2.Response, key: str) -> ServerError:
-    if answer.is_success:
-        return ServerError("")
-    try:
-        return read_error(answer.json(), key)
-    except (ValueError, RecursionError):
-        return read_error(answer.text, key)
 
 
 def _is_page(answer: httpx2.Response) -> bool:
     return answer.content.lstrip().startswith(b"<")  # whatever it calls itself: no JSON begins so
 
 
-def _answered(tried: str, status: int, message: str) -> str:
-    return f"answered {tried} with {status}" + (f": {message.rstrip('.')}" if message else "")
+def _because(message: str) -> str:
+    return f": {message.rstrip('.')}" if message else ""

@@ -6,11 +6,12 @@ import contextlib
 import json
 import os
 from collections.abc import Awaitable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from langsmith.run_helpers import trace, tracing_context
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    import httpx2
 
 
 def tracing_wanted() -> bool:
@@ -33,12 +34,12 @@ def untraced() -> Iterator[None]:
         yield
 
 
-async def traced(sending: Awaitable[tuple[T, bytes]], body: Mapping[str, Any]) -> tuple[T, bytes]:
+async def traced(sending: Awaitable[httpx2.Response], body: Mapping[str, Any]) -> httpx2.Response:
     """A request to a model as LangSmith shows one, where its own variables switch that on."""
     model, inputs = body["model"], {"messages": body["messages"]}
     async with trace(model, "llm", inputs=inputs, metadata={"ls_model_name": model}) as run:
-        response, content = await sending
+        response = await sending
         with contextlib.suppress(ValueError, RecursionError):
-            told = json.loads(content)
+            told = json.loads(response.content)
             run.end(outputs=told if isinstance(told, dict) else {"output": told})
-    return response, content
+    return response

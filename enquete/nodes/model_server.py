@@ -27,8 +27,8 @@ from enquete.models.faults import mask, servers_in, shown_url
 from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered_model import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices, server_of
-from enquete.models.servers import Fleet, Limiter, health_of
-from enquete.models.transport import Transport
+from enquete.models.servers import Limiter, health_of
+from enquete.models.transport import Fleet, Transport
 from enquete.nodes.planning import served_models
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent
@@ -235,7 +235,7 @@ async def require_server(url: str, model: str, machine: Machine) -> None:
         if missing.wrong_key or missing.wrong_url:
             raise _refusal(missing, words)
         if None in absences:
-            health_of(server).left(unreachable=True)
+            health_of(server).failed(missing.did, unreachable=True, away=True)
             log.warning("%s Its agents are asked at the others until it is back.", words)
         elif patient:
             log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)

@@ -20,8 +20,8 @@ from enquete.models.cache import request_key
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import Unavailable, servers_in, shown_url
 from enquete.models.prices import Prices
-from enquete.models.servers import Fleet, Limiter, health_of, score
-from enquete.models.transport import Transport
+from enquete.models.servers import Limiter, health_of
+from enquete.models.transport import Fleet, Transport, score
 from enquete.state.errors import InputError, ModelUnavailable, SettingsError
 from tests.models.test_models_transport import KEY, prompt
 from tests.support import bare_runs
@@ -147,7 +147,7 @@ async def test_one_that_is_away_is_left_out_and_taken_back(
 async def test_one_that_is_open_but_broken_is_left_out_too(servers: list[ModelServer], fault: str) -> None:
     servers[0].faults = {fault: 1.0}
     fleet = fleet_of(servers)
-    for transport, _ in fleet._servers:
+    for transport in fleet.order(AGENTS[0]):
         transport.timeout_s = 0.3
     answers = await everybody(fleet, "broken")
     assert not any(isinstance(answer, Unavailable) for answer in answers)

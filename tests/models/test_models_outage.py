@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import SendCounts, Trouble, Unavailable
 from enquete.models.servers import Limiter, ServerHealth, backoff, health_of
-from enquete.models.transport import CONFIRMATIONS, HEALTH_PROBE, MOST_RETURNS, RetryState, Transport
+from enquete.models.transport import CONFIRMATIONS, HEALTH_PROBE, MOST_RETURNS, Request, Transport
 from enquete.state.request import ModelLimits
 from tests.models.test_models_transport import KEY, prompt
 from tests.support.model_server import Logged, ModelServer
@@ -199,38 +199,38 @@ def test_a_server_is_away_until_it_answers_and_who_asks_later_waits_anew() -> No
     before = time.monotonic()
     health.answered(before)
     assert (health.silent_since, health.returned) == (None, float("-inf"))
-    health.left(unreachable=True)
+    health.failed("is gone", unreachable=True, away=True)
     health.answered(before)
     assert health.away
     sent = time.monotonic()
     health.answered(sent)
     assert not health.away
     assert health.accepted == sent <= health.returned
-    health.left(unreachable=False)
+    health.failed("is odd", away=True)
     health.answered(before)  # what it works on is an answer, where it is not even the door that is closed
     assert not health.away
     health = ServerHealth()
-    health.left(unreachable=True)
+    health.failed("is gone", unreachable=True, away=True)
     old = health.silent_since
     assert old is not None
-    assert health.takes_probe(1.0, 10.0)
-    assert not health.takes_probe(1.0, 10.0)
+    assert health.takes_probe(1.0)
+    assert not health.takes_probe(1.0)
     health.waits_anew(old + 1, 1.0)
-    assert (health.silent_since, health.takes_probe(1.0, 10.0)) == (old, False)
+    assert (health.silent_since, health.takes_probe(1.0)) == (old, False)
     health.waits_anew(old + 2, 1.0)
     assert health.away
     assert health.unreachable
     assert health.silent_since is not None
     assert health.silent_since >= old
-    assert health.takes_probe(1.0, 10.0)  # at once
+    assert health.takes_probe(1.0)  # at once
 
 
 def test_probes_are_short_counted_and_ever_rarer() -> None:
     health, waits = ServerHealth(), []
-    health.left(unreachable=False)
+    health.failed("is odd", away=True)
     for _ in range(6):
         health.next_probe = time.monotonic()
-        assert health.takes_probe(1.0, 10.0)
+        assert health.takes_probe(1.0)
         waits.append(health.next_probe - time.monotonic())
     assert all(step <= wait + 0.1 <= 1.5 * step + 0.2 for step, wait in zip((1, 2, 4, 8, 10, 10), waits, strict=True))
     assert len(json.dumps([HEALTH_PROBE.system, *HEALTH_PROBE.messages, HEALTH_PROBE.schema])) < 400
@@ -441,50 +441,65 @@ def test_a_probe_says_nothing_about_a_later_form() -> None:
         assert {request.rung for request in server.requests[before:]} == {"json_schema", "json_object"}
 
 
-REFUSED = Trouble("answered 500", status=500)
+REFUSED = Trouble("answered 502", status=502)
 
 
-def lost(state: RetryState, health: ServerHealth) -> None:
+def request_to(number: int) -> tuple[Request, ServerHealth]:
+    """A request that was not sent yet, and what is known of its server, which no other test has by this number."""
+    transport = Transport(f"http://127.0.0.1:1/{number}", None, limiter=Limiter(1), backoff_s=0.01)
+    return Request([transport], prompt(), "m", 0, 0, None), transport.health
+
+
+def lost(request: Request, health: ServerHealth) -> None:
     """One more fault, and no attempt left."""
     health.failed(REFUSED.message)
-    state.note(REFUSED, health)
-    state.is_lost = True
+    request._left = 1
+    request._wait_after(REFUSED)
 
 
 def test_an_answer_confirms_what_was_sent_after_the_fault_and_a_failed_probe_starts_over() -> None:
     # Only what was sent after the latest fault shows that the server served others at that time.
-    health, state, early = ServerHealth(), RetryState(ATTEMPTS, 0.01), time.monotonic()
-    lost(state, health)
+    early = time.monotonic()
+    request, health = request_to(1)
+    lost(request, health)
     health.answered(early)
-    assert state.goes_on(health) is None
-    for expected in range(1, CONFIRMATIONS + 1):
+    assert not request._goes_on()
+    for confirmed in range(1, CONFIRMATIONS):
         health.answered(time.monotonic())
-        assert state.goes_on(health) is (expected < CONFIRMATIONS)
-        assert (state.confirmed, state.left) == (expected, 1)
-        lost(state, health)
-        assert state.goes_on(health) is None
-    health, state = ServerHealth(), RetryState(ATTEMPTS, 0.01, confirmed=1)
-    lost(state, health)
-    health.left(unreachable=False)
+        assert request._goes_on()
+        assert (request._confirmed, request._left) == (confirmed, 1)
+        lost(request, health)
+        assert not request._goes_on()
+    health.answered(time.monotonic())
+    with pytest.raises(Unavailable):
+        request._goes_on()
+    request, health = request_to(2)
+    request._confirmed = 1
+    lost(request, health)
+    health.failed("is odd", away=True)
     assert health.away
     health.answered(time.monotonic())
-    assert state.goes_on(health) is True
-    assert (state.confirmed, state.returns, state.left) == (0, 1, ATTEMPTS)
+    assert request._goes_on()
+    assert (request._confirmed, request.returns, request._left) == (0, 1, ATTEMPTS)
 
 
 def test_who_fails_while_others_are_served_is_at_fault_and_a_closed_door_is_nobody_s() -> None:
-    health, state = ServerHealth(), RetryState(ATTEMPTS, 0.01)
-    for fault in range(ATTEMPTS):
-        assert not state.is_at_fault
-        state.note(REFUSED, health)
-        if fault < ATTEMPTS - 1:
-            health.answered(time.monotonic())
-    assert state.is_at_fault
-    state.note(Trouble("could not be reached", unreachable=True), health)
-    assert not state.is_at_fault
-    crashing = RetryState(ATTEMPTS, 0.01, returns=MOST_RETURNS)
-    crashing.note(REFUSED, health)
-    assert crashing.is_at_fault
+    request, health = request_to(3)
+    for _ in range(ATTEMPTS - 1):
+        request._wait_after(REFUSED)
+        health.answered(time.monotonic())
+    with pytest.raises(Unavailable) as caught:
+        request._wait_after(REFUSED)
+    assert not caught.value.outage
+    request._wait_after(Trouble("could not be reached", unreachable=True))
+    assert health.unreachable
+    before = request._left, request._fault
+    assert request._wait_after(Trouble("could not be reached", unreachable=True)) == 0  # it looked
+    assert (request._left, request._fault) == before
+    crashing, health = request_to(4)
+    crashing.returns = MOST_RETURNS
+    with pytest.raises(Unavailable):
+        lost(crashing, health)
 
 
 # --- A run that stops waits for nothing: not for a server that is away, nor for the next try, nor for its turn.

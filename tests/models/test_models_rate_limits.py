@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from enquete.models.faults import Trouble
-from enquete.models.servers import UNLIMITED, Limiter, Pace, RateLimiter, ServerHealth, Window, most_tokens
-from enquete.models.transport import MOST_REFUSALS, RetryState, Transport
+from enquete.models.servers import Limiter, Pace, RateLimiter, most_tokens
+from enquete.models.transport import MOST_REFUSALS, Request, Transport
 from enquete.state.request import ModelLimits
 from tests.models.test_models_outage import Ended, ask_all, attempt, failures
 from tests.models.test_models_transport import KEY, prompt
@@ -112,7 +112,7 @@ def test_a_size_is_positive_and_a_pause_the_longest_one_asked_for() -> None:
     for asked in (0.05, 0.01, None):
         limiter.refused(time.monotonic(), asked)
     assert 0.03 < limiter.paused_s <= 0.05
-    asyncio.run(limiter.pause_over())
+    time.sleep(limiter.paused_s)
     assert limiter.paused_s <= 0
 
 
@@ -239,7 +239,7 @@ async def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
             await transport.send(prompt(), model="other", temperature=0, seed=0)
         second.cancel()
         await asyncio.gather(second, return_exceptions=True)
-        assert transport.rate_limiter("m").window.held == limiter.held == 0
+        assert transport.rate_limiter("m").held == limiter.held == 0
         await transport.aclose()
 
 
@@ -250,7 +250,7 @@ def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: s
     rate_limiter.limit(ModelLimits(requests_per_minute=60_000, concurrency=5))  # a turn every millisecond
 
     async def hold() -> None:
-        async with rate_limiter.window:
+        async with rate_limiter:
             await rate_limiter.turn(prompt())
             async with limiter:
                 with rate_limiter.flight():
@@ -264,38 +264,41 @@ def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: s
         await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(main())
-    assert limiter.held == rate_limiter.window.held == 0
-    assert rate_limiter._in_flight == 0
+    assert limiter.held == rate_limiter.held == 0
+    assert rate_limiter.in_flight == 0
 
 
 def test_a_window_shrinks_once_a_burst_and_grows_with_answers_and_keeps_what_it_learnt() -> None:
     # 32 sent before the first "later" came: 16 once, not 1. The next round trip may halve again, never below one.
-    window = Window()
+    window = RateLimiter()
     sent = time.monotonic()
-    for in_flight in range(32, 0, -1):
-        window.shrink(sent, in_flight)
+    for window.in_flight in range(32, 0, -1):
+        window.refused(sent, None)
     assert window.size == 16
+    window.in_flight = 32
     for expected in (8, 4, 2, 1, 1):
-        window.shrink(time.monotonic() + 1, 32)
+        window.refused(time.monotonic() + 1, None)
         assert window.size == expected
     # From 1 to 8 by 1 + 2 + … + 7 = 28 answers, from there to the cap of 10 by 8 each.
-    window = Window()
-    window.cap(10)
+    window = RateLimiter()
+    window.limit(ModelLimits(concurrency=10))
     assert window.size == 10
-    window.shrink(time.monotonic(), 2)
+    window.in_flight = 2
+    window.refused(time.monotonic(), None)
     sizes = []
     for _ in range(28 + 16):
-        window.grow()
+        window.accepted()
         sizes.append(window.size)
     assert (sizes[26], sizes[27], sizes[34], sizes[35], sizes[-1]) == (7, 8, 8, 9, 10)
-    window.grow()
+    window.accepted()
     assert window.size == 10
-    window = Window()
-    window.cap(8)
-    window.shrink(time.monotonic(), 8)
-    window.cap(UNLIMITED)
+    window = RateLimiter()
+    window.limit(ModelLimits(concurrency=8))
+    window.in_flight = 8
+    window.refused(time.monotonic(), None)
+    window.limit(ModelLimits())
     assert window.size == 4
-    window.cap(2)
+    window.limit(ModelLimits(concurrency=2))
     assert window.size == 2
 
 
@@ -333,12 +336,11 @@ def test_the_same_limits_said_again_keep_the_pace() -> None:
 
 def test_a_retry_after_is_believed_and_one_of_nothing_is_none() -> None:
     """Retry-After: 0 asks for a request at once, and again: it is backed off from as where there is no such header."""
-    state, health = RetryState(3, 1.0), ServerHealth()
-    waits = []
-    for _ in range(3):
-        state.note(Trouble("later", status=429, retry_after=0.0), health)
-        waits.append(state.wait())
+    transport = Transport("http://127.0.0.1:1/later", None, limiter=Limiter(1), backoff_s=1.0)
+    request, rate_limiter = Request([transport], prompt(), "m", 0, 0, None), transport.rate_limiter("m")
+    waits = [request._wait_after(Trouble("later", status=429, retry_after=0.0)) for _ in range(3)]
     assert all(step <= wait <= 1.5 * step for step, wait in zip((1, 2, 4), waits, strict=True))
-    state.note(Trouble("later", status=429, retry_after=30.0), health)
-    assert 30 <= state.wait() <= 33
-    assert state.left == 0  # restart() was never called: nothing was used up either
+    rate_limiter.refused(time.monotonic(), 30.0)
+    assert request._wait_after(Trouble("later", status=429, retry_after=30.0)) == 0  # beyond everybody's pause
+    assert 29 <= rate_limiter.paused_s <= 30
+    assert request._left == 3  # nothing was used up
