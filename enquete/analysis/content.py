@@ -136,6 +136,8 @@ def _only_repeats(words: Sequence[str], question: str) -> bool:
     if len(words) < 4:
         return False
     threes = _threes(question)
+    if threes.isdisjoint(zip(words, words[1:], words[2:], strict=False)):
+        return False
     inside = [False] * len(words)
     for at in range(len(words) - 2):
         if tuple(words[at : at + 3]) in threes:

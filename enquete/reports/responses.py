@@ -42,12 +42,11 @@ _AGENT = ("arm", "session", "participant")
 _ANSWER = ("arm", "session", "round", "turn", "participant", "item_id")
 
 
-def beside(item: Item, items: Sequence[Item]) -> Beside:
-    """What stood beside an item that is answered in words."""
-    others = (other.wording for other in items if other.id != item.id)
-    scales = (item, *(other for other in items if other.kind == "scale"))
-    labels = dict.fromkeys(option.label for scale in scales for option in scale.options if option.label)
-    return _beside((*(text for text in (item.wording, item.about) if text), *others), tuple(labels))
+def beside(item: Item, wordings: Sequence[str], labels: Sequence[str]) -> Beside:
+    """What stood beside an item that is answered in words. wordings, labels: of all that was asked at once, and of its
+    scales."""
+    own = () if item.kind == "scale" else tuple(option.label for option in item.options if option.label)
+    return _beside((item.about, *wordings) if item.about else tuple(wordings), (*own, *labels))
 
 
 _beside = lru_cache(maxsize=2**12)(Beside)  # the same for all agents of a panel
@@ -175,7 +174,9 @@ class StageRows:
                 if block.by_person:
                     self._persons.add((context.arm.id, block.key.participant))
                 for part in context.parts(block):
-                    k = part.key
+                    k, wordings = part.key, tuple(item.wording for item in part.items)
+                    options = (option for item in part.items if item.kind == "scale" for option in item.options)
+                    labels = tuple(dict.fromkeys(option.label for option in options if option.label))
                     self._items.update((item.id, item) for item in part.items)
                     for item in part.in_shown_order():
                         key = (k.arm, k.session, k.round, k.turn, k.participant, item.id)
@@ -184,7 +185,7 @@ class StageRows:
                             raise RuntimeError(f"{self.methodology} {self.phase}: the plan owes {twice} twice")
                         owed[key] = k.part
                         if item.kind == "text" or item.reason:
-                            seen[key] = beside(item, part.items)
+                            seen[key] = beside(item, wordings, labels)
         return owed, seen
 
     def _blocks(self, unit: str, number: int, context: LedgerContext) -> Sequence[Block]:

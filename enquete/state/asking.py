@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from threading import Lock
 from typing import Final, Literal, NamedTuple, overload
 
@@ -71,6 +72,12 @@ probes), options in a random order, options reversed against the main arm's orde
 words."""
 
 
+@lru_cache(maxsize=64)
+def _shows(presentation: str) -> frozenset[str]:
+    """Asked again for every item of every agent."""
+    return frozenset(presentation.split("+")) - {AS_WRITTEN}
+
+
 class Arm(BaseModel):
     """One condition of answering, pinned before the first call: main, respondent B, a replicate, a probe, a placebo, a
     methodology's other way of asking, humans."""
@@ -103,7 +110,7 @@ class Arm(BaseModel):
     @property
     def shows(self) -> frozenset[str]:
         """What differs from the instrument as written: members of PRESENTATIONS."""
-        return frozenset(self.presentation.split("+")) - {AS_WRITTEN}
+        return _shows(self.presentation)
 
     def is_asked(self, methodology: str, phase: str) -> bool:
         return (not self.methods or methodology in self.methods) and (not self.phases or phase in self.phases)
