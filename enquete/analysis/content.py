@@ -71,7 +71,7 @@ _FILLERS: Final = _set(
 
 
 class Beside(NamedTuple):
-    """What an agent saw with a question: the question first, then others asked at once; labels of their scales."""
+    """What an agent saw with a question: all that were asked at once, itself among them; labels of their scales."""
 
     questions: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
