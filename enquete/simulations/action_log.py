@@ -128,11 +128,13 @@ def connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         connection.execute("PRAGMA trusted_schema=OFF")
-        require_tables(connection)
-        left = iter(range(MOST_STEPS // STEPS))
-        connection.set_progress_handler(lambda: next(left, -1) < 0, STEPS)
         try:
+            require_tables(connection)
+            left = iter(range(MOST_STEPS // STEPS))
+            connection.set_progress_handler(lambda: next(left, -1) < 0, STEPS)
             yield connection
+        except UnicodeDecodeError as error:  # what SQLite says of a damaged schema quotes it
+            raise sqlite3.DatabaseError("its schema is damaged") from error
         except sqlite3.OperationalError as error:
             if "interrupted" not in str(error):
                 raise
