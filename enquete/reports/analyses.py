@@ -177,7 +177,8 @@ class AgentTable:
 
 def _large(groups: pd.Series[Any]) -> pd.Series[Any]:
     """Missing for agents of a group below FEWEST, as wherever groups are compared."""
-    return groups.where(groups.map(groups.value_counts()) >= FEWEST)
+    sizes = groups.value_counts()
+    return groups.where(groups.isin(sizes.index[sizes >= FEWEST]))
 
 
 def agent_columns(

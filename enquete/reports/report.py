@@ -467,8 +467,8 @@ def _asked(
         planned=whole(len(main), language),
     )  # fmt: skip
     large = [n for n in sizes.values() if n >= FEWEST]
-    if len(large) < 2 <= len(sizes):
-        text = f"{text} {tell(_NOT_COMPARED, language).format(fewest=FEWEST)}"
+    if len(large) < 2:
+        text = f"{text} {tell(_NOT_COMPARED, language).format(fewest=FEWEST)}" if len(sizes) > 1 else text
     elif sum(large) < len(asked.all):
         groups, n = plural(NN_("{n} group", "{n} groups"), len(large), language), whole(sum(large), language)
         text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=n, groups=groups)}"

@@ -329,7 +329,7 @@ def _same_agents_and_arms(record: RunRecord) -> Iterator[str]:
             yield ",".join(map(str, value)) if isinstance(value, list) else str(value)
     if record.by:
         yield from ("--by", record.by)
-    if record.baseline == "none":
+    if record.baseline == "none" and len(record.phases) == 1:
         yield from ("--phase", *record.phases)
     if record.asking == "item":
         yield from ("--asking", "item")
