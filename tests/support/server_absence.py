@@ -10,12 +10,19 @@ from collections.abc import Coroutine
 
 from aiohttp import web
 
+_given: set[int] = set()
+
 
 def free_port() -> int:
-    """A port of nobody's: one that is asked for with SO_REUSEPORT may be another process's, and share its requests."""
-    with socket.socket() as alone:
-        alone.bind(("127.0.0.1", 0))
-        return int(alone.getsockname()[1])
+    """A port of nobody's: one that is asked for with SO_REUSEPORT may be another process's, and share its requests. Nor
+    one that this process had before: what was learnt of the server there is remembered by its address."""
+    while True:
+        with socket.socket() as alone:
+            alone.bind(("127.0.0.1", 0))
+            port = int(alone.getsockname()[1])
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 def _held(port: int) -> socket.socket:
