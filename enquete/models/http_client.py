@@ -140,7 +140,7 @@ class ServerClient:
         request = httpx2.Request("POST", like.url, headers=like.headers, content=content, extensions=like.extensions)
         try:
             sending = http.send(request)
-            response = await within(traced(sending, body) if self._traced else sending, patience)
+            response = await with_patience(traced(sending, body) if self._traced else sending, patience)
         except TimeoutError:
             counts.timeouts += 1
             raise Trouble(f"did not answer within {round(patience(), 2):g} s") from None
@@ -233,7 +233,7 @@ class ServerClient:
         return question
 
 
-async def within(sending: Coroutine[Any, Any, T], patience: Callable[[], float]) -> T:
+async def with_patience(sending: Coroutine[Any, Any, T], patience: Callable[[], float]) -> T:
     """Raises TimeoutError. Patience is asked again when it is due: the server may have proved slow, and be at work."""
     began, asked = time.monotonic(), asyncio.ensure_future(sending)
     try:

@@ -17,7 +17,7 @@ import pytest
 from pydantic import SecretStr
 
 from enquete.models.chat_completions import ModelResponse
-from enquete.models.http_client import within
+from enquete.models.http_client import with_patience
 from enquete.models.servers import (
     CUT,
     PATIENT,
@@ -107,7 +107,7 @@ async def test_a_time_out_looks_again_when_it_is_due() -> None:
     given = [0.01, 0.02, 0.03, 0.03]
     looks = iter(given)
     with pytest.raises(TimeoutError):
-        await within(asyncio.sleep(60), lambda: next(looks))
+        await with_patience(asyncio.sleep(60), lambda: next(looks))
     assert next(looks, None) is None
 
 
