@@ -111,6 +111,10 @@ def reference(name: str, label: str, to: str, **more: Any) -> Column:
     return Column(name=name, label=label, format="reference", to=to, **more)
 
 
+STAKEHOLDER_TYPE = reference("stakeholder_type", N_("stakeholder type"), to="group")
+"""Beside an agent: who it is. What agents are compared by may be another column."""
+
+
 def several(name: str, label: str = "", **more: Any) -> Column:
     """A list of codes (levels=) or references (to=)."""
     return Column(name=name, label=label, format="list", **more)

@@ -370,7 +370,7 @@ STANDING = d.Table(
     name="standing", title=N_("Who stands where, in their words"), key=("theme", "dimension", "participant"),
         one_agent=True,
     columns=(
-        THEME, DIMENSION, AGENT, d.reference("stakeholder_type", N_("stakeholder type"), to="group"),
+        THEME, DIMENSION, AGENT, d.STAKEHOLDER_TYPE,
         d.code("side", N_("side"), levels=SIDES), d.integer("value", N_("rating")),
         d.integer("before", N_("before")), d.flag("stayed", N_("stayed")), d.text("reason", N_("reason")),
         d.integer("place", N_("place"), means=N_("those who stayed and give a reason first")),

@@ -52,7 +52,6 @@ PROBLEMS = {
 }  # fmt: skip
 FIELD = d.reference("path", N_("Field"), to="fields")
 AGENT = d.reference("participant", N_("Agent"), to="agent")
-STAKEHOLDER_TYPE = d.reference("stakeholder_type", N_("stakeholder type"), to="group")
 N, TOTAL = d.integer("n", "n"), d.integer("n_total", "N")
 LOW, HIGH = d.share("low", N_("lower bound")), d.share("high", N_("upper bound"))
 
@@ -93,7 +92,7 @@ NAMED = d.Table(
 RECORDS = d.Table(
     name="records", title=N_("Records"), key=("participant",),
     columns=(
-        AGENT, STAKEHOLDER_TYPE, d.flag("complete", N_("complete")), d.code("stop", N_("ended"), STOPS),
+        AGENT, d.STAKEHOLDER_TYPE, d.flag("complete", N_("complete")), d.code("stop", N_("ended"), STOPS),
         d.integer("questions", N_("Questions")), d.several("missing", N_("still missing")),
         d.integer("n_values", N_("values read")), d.nested("record", N_("record")),
     ),

@@ -106,7 +106,6 @@ REFUSED = {
 ITEM = d.reference("item", N_("Statement or axis"), to="items")
 VIEW, TYPE = d.text("view", N_("Shared view")), d.text("type", N_("Type"))
 AGENT = d.reference("participant", N_("agent"), to="agent")
-STAKEHOLDER_TYPE = d.reference("stakeholder_type", N_("stakeholder type"), to="group")
 GROUP = d.reference("group", N_("group"), to="group")
 N, TOTAL, N_OF = d.integer("n", "n"), d.integer("n_total", "N"), d.of("n", "n_total", "n / N")
 Z, PLACE = d.number("z", "z"), d.integer("place", N_("place"))
@@ -378,7 +377,7 @@ COMPONENT_LOADINGS = d.Table(
 AGENTS = d.Table(
     name="agents", title=N_("The agents' views and types"), key=("participant",), one_agent=True,
     columns=(
-        AGENT, STAKEHOLDER_TYPE, GROUP, d.reference("archetype", N_("type of view"), to="types", agents=True),
+        AGENT, d.STAKEHOLDER_TYPE, GROUP, d.reference("archetype", N_("type of view"), to="types", agents=True),
         d.reference("q_factor", N_("shared view"), to="poles", agents=True,
             means=N_("the view that the agent's sort defines; none where it defines none or several")),
         d.number("probability", N_("probability of the type")), d.number("silhouette", N_("silhouette")),

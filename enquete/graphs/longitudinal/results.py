@@ -258,7 +258,7 @@ COMMENTS = d.Table(
     name="comments", title=N_("Open comments"), key=("phase", "participant"), one_agent=True,
     columns=(
         PHASE, d.reference("participant", N_("agent"), to="agent"),
-        d.reference("stakeholder_type", N_("stakeholder type"), to="group"), d.text("text", N_("comment")),
+        d.STAKEHOLDER_TYPE, d.text("text", N_("comment")),
         d.flag("quoted", N_("quoted in the report")),
     ),
     views=(d.View(at="appendix", where="quoted", by=("phase",), quote="text",

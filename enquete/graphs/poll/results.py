@@ -63,7 +63,7 @@ SAID = d.Table(
     name="said", title=N_("Open answers"), key=("item", "participant"), one_agent=True,
     columns=(
         ITEM, d.reference("participant", N_("agent"), to="agent"),
-        d.reference("stakeholder_type", N_("stakeholder type"), to="group"), d.text("text", N_("answer")),
+        d.STAKEHOLDER_TYPE, d.text("text", N_("answer")),
         d.flag("quoted", N_("quoted in the report")),
     ),
     views=(d.View(at="appendix", where="quoted", by=("item",), quote="text",

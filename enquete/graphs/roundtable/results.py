@@ -103,7 +103,7 @@ VERDICTS = {"more": N_("more move by discussing than by reading"),
             "same": N_("as many move by discussing as by reading")}  # fmt: skip
 
 AGENT = d.reference("participant", N_("Agent"), to="agent")
-TYPE = d.reference("stakeholder_type", N_("stakeholder type"), to="group")
+TYPE = d.STAKEHOLDER_TYPE
 TABLE = d.text("group", N_("Group"))
 ROLE = d.text("role", N_("role"))
 N, TOTAL = d.integer("n", "n"), d.integer("n_total", "N")

@@ -213,7 +213,7 @@ VOICES = d.Table(
     name="voices", title=N_("Themes in the agents' words"), key=("theme", "participant"), one_agent=True,
     columns=(
         SCENARIO, THEME, d.reference("participant", N_("agent"), to="agent"),
-        d.reference("stakeholder_type", N_("stakeholder type"), to="group"), ITEM,
+        d.STAKEHOLDER_TYPE, ITEM,
         d.integer("place", N_("place"), means=N_("those first whose answer voices no theme before it")),
         d.text("text", N_("answer")),
     ),
