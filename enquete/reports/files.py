@@ -547,13 +547,21 @@ def _within(resource: Mapping[str, JsonValue], names: set[JsonValue]) -> dict[st
 
 
 def about(reading: RunReading, asked: Sequence[AskedItem]) -> dict[str, Any]:
-    """asked: of `items`, for every item of the table."""
+    """Return what the codebook says of the whole run: who, in which languages, with which instruments and items.
+
+    Args:
+        asked: The items of the table, as `items` gives them.
+    """
     record = reading.record
+    languages = sorted({language for item in asked for language in item.wording})
+    described = []
+    for question in asked:
+        described.append(describe_item(question, record.instruments[question.methodology].hash))
     return {
         "sim_id": record.sim_id,
         "run_id": record.run_id,
         "language": record.language,
-        "languages": sorted({language for item in asked for language in item.wording} or {record.language}),
+        "languages": languages or [record.language],
         "fingerprint": record.fingerprint,
         "population_hash": record.population_hash,
         "statuses": [
@@ -563,7 +571,7 @@ def about(reading: RunReading, asked: Sequence[AskedItem]) -> dict[str, Any]:
         ],
         "contents": dict(in_language(CONTENT_MEANINGS, reading.language)),
         "instruments": [_instrument(reading, name) for name in record.instruments],
-        "items": [item(question, record.instruments[question.methodology].hash) for question in asked],
+        "items": described,
     }  # fmt: skip
 
 
@@ -574,8 +582,8 @@ def _instrument(reading: RunReading, name: str) -> dict[str, Any]:
     return {"methodology": name, "hash": used.hash, "source": used.source, **content}
 
 
-def item(asked: AskedItem, instrument_hash: str) -> dict[str, Any]:
-    """One item as the codebook keeps it."""
+def describe_item(asked: AskedItem, instrument_hash: str) -> dict[str, Any]:
+    """Return one item as the codebook keeps it."""
     ends = {"min": asked.scale_min, "max": asked.scale_max, "labels": asked.labels}
     scale = ends if asked.scale_min is not None else None
     return {

@@ -179,7 +179,7 @@ def test_a_file_that_may_not_grow_is_a_clear_error_and_leaves_the_old_one(tmp_pa
     """RLIMIT_FSIZE: the system says "File too large", as a quota would."""
     path = tmp_path / "latest.json"
     write_atomically(path, "old")
-    done = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    done = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True, cwd=ROOT, timeout=240)
     assert done.stdout.startswith(f"DiskFull {path}: disk full"), done.stderr
     assert "run the command again" in done.stdout
     assert path.read_text() == "old"

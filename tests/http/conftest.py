@@ -18,7 +18,7 @@ from enquete.interfaces.web.application import make_server
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 
-WAIT_S = 60
+WAIT_S = 240
 AGENTS = 4
 Serve = Callable[..., httpx.Client]
 

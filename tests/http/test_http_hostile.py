@@ -214,7 +214,7 @@ def test_a_server_that_hangs_is_left_by_a_signal_in_its_grace(tmp_path: Path) ->
 
 def connected(client: httpx.Client) -> socket.socket:
     url = urlsplit(str(client.base_url))
-    return socket.create_connection((url.hostname or "", url.port or 0), timeout=10)
+    return socket.create_connection((url.hostname or "", url.port or 0), timeout=60)
 
 
 WHOLE = b"GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -30,7 +30,7 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 def raw(client: httpx.Client, request: bytes) -> bytes:
     """The answer to bytes that no client library would send."""
     url = urlsplit(str(client.base_url))
-    with socket.create_connection((url.hostname or "", url.port or 0), timeout=10) as connection:
+    with socket.create_connection((url.hostname or "", url.port or 0), timeout=60) as connection:
         connection.sendall(request)
         return b"".join(iter(lambda: connection.recv(65536), b""))
 

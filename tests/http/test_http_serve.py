@@ -27,7 +27,7 @@ def test_it_serves_until_sigterm_pauses_what_goes_on_and_tells_no_secret(tmp_pat
     line = process.stderr.readline()
     url = re.search(r"on (http://\S+)", line)
     assert url, line
-    with httpx.Client(base_url=url[1], headers={"Authorization": f"Bearer {SECRET}"}, timeout=60) as client:
+    with httpx.Client(base_url=url[1], headers={"Authorization": f"Bearer {SECRET}"}, timeout=240) as client:
         task = client.post("/api/interview/served/pre", json={"respondent": "synthetic"}).json()["data"]["task_id"]
         assert client.get("/api/interview/served/status").json()["data"]["task_id"] == task
         answers = [client.get(path, headers={"Authorization": f"Bearer {KEY}"}).text for path in ("/docs", "/x")]

@@ -37,7 +37,7 @@ def test_the_first_signal_pauses_and_nothing_is_asked_twice(
 ) -> None:
     server.latency = 1.0  # it would go on for ten seconds, in which this process imports what it needs
     process = Forked([*words(people, server), "--json"])
-    server.wait_for(6, 30)
+    server.wait_for(6, 240)
     locked = command(*words(people, server), "--json")
     assert locked.code == 1
     assert locked.object["error"]["type"] == "RunLocked"
@@ -48,7 +48,7 @@ def test_the_first_signal_pauses_and_nothing_is_asked_twice(
     assert 6 <= paused(terminated) < 36
 
     process = Forked([*shlex.split(terminated.object["next"][0])[1:], "--concurrency", CONCURRENCY, "--json"])
-    server.wait_for(paused(terminated) + 2, 30)
+    server.wait_for(paused(terminated) + 2, 240)
     process.send_signal(signal.SIGINT)
     interrupted = Said(*process.ended())
     assert paused(terminated) < paused(interrupted) < 40
@@ -69,7 +69,7 @@ def paused(result: Said) -> int:
 def test_the_second_signal_stops_at_once_though_requests_hang(people: Path) -> None:
     with ModelServer(faults={"timeout": 1.0}) as server:
         process = Forked([*words(people, server), "--json"])
-        server.wait_for(FIRST_WAVE, 30)
+        server.wait_for(FIRST_WAVE, 240)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         began = time.monotonic()
@@ -84,7 +84,7 @@ def test_the_second_signal_stops_at_once_though_requests_hang(people: Path) -> N
 
 def test_a_killed_run_goes_on_where_it_was(command: Command, people: Path, server: ModelServer) -> None:
     process = Forked([*words(people, server)])
-    server.wait_for(10, 30)
+    server.wait_for(10, 240)
     process.send_signal(signal.SIGKILL)
     Said(*process.ended())
     status = command("status", people, "--out", people.parent / "results", "--json")

@@ -244,7 +244,7 @@ def test_too_many_open_files_are_no_damage(run: Path) -> None:
     asyncio.run(opened(run))
     (run / CHECKPOINTS).touch()
     done = subprocess.run(
-        [sys.executable, "-c", TOO_MANY, run], capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", TOO_MANY, run], capture_output=True, text=True, timeout=240,
         env={**os.environ, "PYTHONPATH": str(Path(enquete.__file__).parents[1])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -160,7 +160,7 @@ async def test_a_stop_is_heard_by_the_others(folder: Path) -> None:
         one, other = budget(first, "a", 1000), budget(second, "b", 1000)
         async with other.watched():
             await one.stop("a rejected key", failed=True)
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(240):
                 while not other.stopped:  # noqa: ASYNC110 - it is the ledger that is watched
                     await asyncio.sleep(0.01)
         assert (other.stopped, other.failed) == ("a rejected key", True)

@@ -34,7 +34,7 @@ pytest.importorskip("distributed", reason="Dask (the extra scale) is not install
 
 from enquete.nodes import executors
 
-AGENTS, IN_FLIGHT, WAIT_S = 12, 8, 120
+AGENTS, IN_FLIGHT, WAIT_S = 12, 8, 240
 WORKER_TTL_S = 8
 STOPPED_S = 10.0
 

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask (
 AGENTS = 12
 METHODS = ["longitudinal", "delphi", "laddering"]
 SHARDS = {"shard_size": 3, "settings": {"laddering": {"turns": 3}}}
-WAIT_S = 60
+WAIT_S = 240
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ from tests.support.studies import personas
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "examples" / "study.ipynb"
-WAIT_S = 120
+WAIT_S = 240
 KERNEL = """
 import threading
 import vl_convert

@@ -169,7 +169,7 @@ class ModelServer:
         """From any thread."""
         self._loop.call_soon_threadsafe(self._doors.come_back)
 
-    def wait_for(self, requests: int, seconds: float = 10.0) -> None:
+    def wait_for(self, requests: int, seconds: float = 120.0) -> None:
         """Block until so many requests have arrived. Raises TimeoutError."""
         end = time.monotonic() + seconds
         while len(self.requests) < requests:

@@ -31,7 +31,7 @@ class Server:
 
     def run(self, program: str, *words: str | Path) -> None:
         command = [*self._as_user, str(self._binaries / program), *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/", check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd="/", check=False)
         assert done.returncode == 0, f"{program}: {done.stdout} {done.stderr}"
 
     def make(self) -> None:

@@ -26,7 +26,7 @@ import pytest
 import enquete
 from tests.support.bare_runs import without_figures
 
-WAIT_S = 60
+WAIT_S = 240
 
 
 def environment() -> dict[str, str]:

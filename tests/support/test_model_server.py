@@ -47,7 +47,7 @@ SCHEMA: dict[str, Any] = {
 def post(server: ModelServer | str, body: dict[str, Any]) -> dict[str, Any]:
     url = server if isinstance(server, str) else server.base_url
     request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), method="POST")
-    with urllib.request.urlopen(request, timeout=10) as response:
+    with urllib.request.urlopen(request, timeout=60) as response:
         reply: dict[str, Any] = json.load(response)
     return reply
 
@@ -148,7 +148,7 @@ def test_as_a_process_with_a_log(tmp_path: Path) -> None:
         url = process.stdout.readline().strip()
         assert "```json" in post(url, body())["choices"][0]["message"]["content"]
         (line,) = log.read_text().splitlines()
-        with urllib.request.urlopen(url.replace("/v1", "/log"), timeout=10) as response:
+        with urllib.request.urlopen(url.replace("/v1", "/log"), timeout=60) as response:
             summary = json.load(response)
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0

@@ -98,7 +98,7 @@ def test_a_process_killed_in_the_middle_of_an_answer_loses_nothing(root: Path, m
         process = Forked(
             ["laddering", "answer_laddering_interview", "interview_id=killed", f"answer={answers[1]}", "--root", root]
         )
-        server.wait_for(before + 1, 60.0)
+        server.wait_for(before + 1, 240.0)
         process.send_signal(signal.SIGKILL)
         assert process.ended()[0] == -signal.SIGKILL
         server.latency = 0.0
