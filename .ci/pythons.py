@@ -45,13 +45,15 @@ def find_pythons() -> dict[tuple[int, ...], str]:
     return dict(sorted(found.items()))
 
 
-def try_out(python: str, folder: Path) -> None:
-    """Install the core into a new environment and run the demo and a poll there; raise where one of them fails."""
-    environment = folder / "venv"
+def install_core(python: str, environment: Path) -> None:
+    """Make a new environment of an interpreter and install what a user without extras has."""
     subprocess.run([python, "-m", "venv", "--without-pip", str(environment)], check=True)
     install = [sys.executable, str(ROOT / ".ci" / "install.py"), str(environment)]
     subprocess.run([*install, "--constraint", str(ROOT / "constraints.txt"), "--editable", str(ROOT)], check=True)
 
+
+def try_out(environment: Path, folder: Path) -> None:
+    """Run the demo and a poll; raise RuntimeError where one of them fails."""
     (folder / "questions.yaml").write_text(QUESTIONS, "utf-8")
     enquete = str(environment / "bin" / "enquete")
     poll = ["run", str(ROOT / "examples" / "personas.csv"), "--out", "poll", "--instrument", "poll=questions.yaml"]
@@ -64,13 +66,18 @@ def try_out(python: str, folder: Path) -> None:
 def main() -> int:
     """Return 1 where one of the interpreters fails."""
     pythons = find_pythons()
-    names = [".".join(map(str, version)) for version in pythons]
-    print(f"pythons: found {', '.join(names) or 'none'} of 3.11 to 3.13", flush=True)
+    names = ", ".join(".".join(map(str, version)) for version in pythons)
+    print(f"pythons: found {names or 'none'} of 3.11 to 3.13", flush=True)
     failed = []
-    for name, python in zip(names, pythons.values(), strict=True):
+    for version, python in pythons.items():
+        name = ".".join(map(str, version))
         with tempfile.TemporaryDirectory() as folder:
             try:
-                try_out(python, Path(folder))
+                environment = Path(sys.prefix)
+                if version != sys.version_info[:3]:  # this process's own environment will do for its version
+                    environment = Path(folder) / "venv"
+                    install_core(python, environment)
+                try_out(environment, Path(folder))
             except (RuntimeError, subprocess.CalledProcessError) as error:
                 failed.append(name)
                 print(f"pythons: {name} failed: {error}", flush=True)

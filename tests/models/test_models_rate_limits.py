@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -41,6 +42,12 @@ class Gauge:
                     self.now -= 1
 
 
+async def until(happened: Callable[[], bool]) -> None:
+    """Let the other tasks of the loop run until something has happened; the test's own time limit ends a hang."""
+    while not happened():
+        await asyncio.sleep(0)
+
+
 @given(size=st.integers(1, 8), cancel=st.sets(st.integers(0, 29)), tries=st.integers(0, 5))
 def test_cancelled_waiters_and_holders_give_their_slots_back(size: int, cancel: set[int], tries: int) -> None:
     gauge, limiter = Gauge(), Limiter(size)
@@ -74,14 +81,18 @@ def test_one_limit_for_several_event_loops() -> None:
 
 
 async def test_resizing_lets_those_who_wait_in_at_once() -> None:
-    gauge, limiter = Gauge(), Limiter(1)
-    tasks = [asyncio.create_task(gauge.hold(limiter, 0.02)) for _ in range(4)]
-    await asyncio.sleep(0.005)
-    assert limiter.held == 1
+    limiter, release = Limiter(1), asyncio.Event()
+
+    async def hold() -> None:
+        async with limiter:
+            await release.wait()
+
+    tasks = [asyncio.create_task(hold()) for _ in range(4)]
+    await until(lambda: limiter.held == 1)
     limiter.resize(4)
-    await asyncio.sleep(0.005)
-    assert limiter.held == 4
+    await until(lambda: limiter.held == 4)
     limiter.resize(1)
+    release.set()
     await asyncio.gather(*tasks)
     assert (limiter.held, limiter.size) == (0, 1)
 
