@@ -49,7 +49,8 @@ def test_the_official_client_over_stdio(served: Served) -> None:
 def test_the_inspector(served: Served) -> None:
     call = ["--method", "tools/call", "--tool-name", "interview_status", "--tool-arg", f"sim_id={served.finished}"]
     done = subprocess.run(
-        [str(INSPECTOR), "--cli", served.url, "--transport", "http", *call], capture_output=True, text=True, timeout=240,
+        [str(INSPECTOR), "--cli", served.url, "--transport", "http", *call],
+        capture_output=True, text=True, timeout=240,
         check=True,
     )  # fmt: skip
     assert json.loads(done.stdout)["structuredContent"]["run_id"] == served.run_id
