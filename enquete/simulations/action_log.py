@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.simulations.sources import clean
+from enquete.simulations.sources import clean, whole
 from enquete.state.untrusted_input import open_regular, parse_json, require_regular
 
 # --- The simulator's action logs, streamed line by line: {twitter,reddit}/actions.jsonl.
@@ -59,24 +59,55 @@ def parse_line(raw: bytes) -> JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class LogSummary:
-    """`ended`: the last simulation event of the log is simulation_end (a resumed run starts again after an end)."""
+    """What one platform's log says of its simulation.
+
+    `ended`: the last simulation event of the log is simulation_end (a resumed run starts again after an end).
+    `closed_round`: the last round that the log says has ended. `last_round`: the last one it tells anything of.
+    `planned`: rounds as the simulation's end states them; its start states them before they are cut short.
+    """
 
     actions: int
     ended: bool
+    closed_round: int | None = None
+    last_round: int | None = None
+    planned: int | None = None
+    is_begun: bool = False
+
+    def has_reached(self, planned: int | None) -> bool:
+        """Whether the log ends with the last round; `planned`: how many there are, if the run's state says so.
+
+        A runner that is stopped early writes simulation_end as well, so that alone proves nothing.
+        """
+        last = planned or self.planned
+        if not last:
+            return False
+        if self.closed_round is not None and self.closed_round >= last:
+            return True
+        return self.ended and self.last_round is not None and self.last_round >= last
 
 
 def summarise(path: Path) -> LogSummary | None:
-    """Number of actions and whether the simulation ended; None where the log is missing or unreadable."""
-    actions, ended = 0, False
+    """Number of actions and how far the simulation came; None where the log is missing or unreadable."""
+    actions, ended, is_begun = 0, False, False
+    closed_round = last_round = planned = None
     try:
         for _, line in LogLines(path):
-            event = clean(line.get("event_type"))
+            event, number = clean(line.get("event_type")), whole(line.get("round"))
             if event in ("simulation_start", "simulation_end"):
                 ended = event == "simulation_end"
-            actions += is_action(line)
+                planned = whole(line.get("total_rounds")) if ended else None
+            if event == "simulation_start":
+                closed_round = last_round = None
+            if number is not None:
+                last_round = number
+            if event == "round_end":
+                closed_round = number
+            acted = is_action(line)
+            actions += acted
+            is_begun = is_begun or acted or bool(event)
     except OSError:
         return None
-    return LogSummary(actions, ended)
+    return LogSummary(actions, ended, closed_round, last_round, planned, is_begun)
 
 
 def is_action(line: Mapping[str, JsonValue]) -> bool:
@@ -94,7 +125,7 @@ def summarise_logs(folder: Path) -> dict[Platform, LogSummary]:
 # --- Opening an OASIS database without leaving a trace beside it.
 
 SIDECARS = ("-wal", "-journal")
-TABLES = ("user", "post", "comment", "follow", "trace")
+TABLES = ("user", "post", "comment", "follow", "trace", "chat_group", "group_members", "group_messages")
 LONGEST_VALUE = 4_000_000  # bytes of a text or blob; what an agent was shown in one go is some tens of kB
 MOST_STEPS, STEPS = 300_000_000, 1_000_000  # of SQLite's machine: some seconds; a million rows take 40 million
 NO_ACTION = ("sign_up", "refresh", "trend", "interview")

@@ -131,13 +131,15 @@ class ActionForm:
 
 
 POST, COMMENT = ("post_content", "content"), ("comment_content", "content")
-POST_ID, COMMENT_ID = ("post_id",), ("comment_id",)
+POST_ID, COMMENT_ID, MESSAGE_ID = ("post_id",), ("comment_id",), ("message_id",)
+SOURCE_KINDS = {COMMENT_ID: "comment", MESSAGE_ID: "group message"}
+"""What a number is the id of, by the arguments that hold it; of all others a post."""
 AUTHOR, COMMENTER, TARGET = ("post_author_name",), ("comment_author_name",), ("target_user_name",)
 READINGS = {
     "create_post": ActionForm("own", "post", ("content",), (), POST_ID),
     "create_comment": ActionForm("own", "comment", ("content",), ("parent_content",), COMMENT_ID),
     "quote_post": ActionForm("own", "quote", ("quote_content",), ("original_content",), ("new_post_id",)),
-    "send_to_group": ActionForm("own", "message", ("message", "content")),
+    "send_to_group": ActionForm("own", "message", ("message", "content"), (), MESSAGE_ID),
     "repost": ActionForm(
         "reaction", "repost", ("original_content", "content"), (), ("reposted_id", "original_post_id")
     ),
@@ -170,7 +172,7 @@ def source_of(args: Mapping[str, JsonValue], names: tuple[str, ...], place: floa
     """Where the words themselves stand: a post, a comment, else the row or line of the action."""
     for name in names:
         if isinstance(number := args.get(name), int) and not isinstance(number, bool):
-            return f"{'comment' if names == COMMENT_ID else 'post'} {number}"
+            return f"{SOURCE_KINDS.get(names, 'post')} {number}"
     return f"row {place:.0f}"
 
 
@@ -252,19 +254,136 @@ def read_trace(
     authors = {user_id: names[participant] for user_id, participant in owners.items()}
     tables = Tables(connection, authors)
     memories = {participant: Memory(budget) for participant in owners.values()}
-    exposure, length = False, 0
-    newest_first = "SELECT rowid, user_id, action, info FROM trace ORDER BY rowid DESC"
-    for rowid, user_id, action, info in connection.execute(newest_first):
+    groups = read_groups(connection, owners, authors)
+    exposure, length = bool(groups.messages), 0
+    newest_first = "SELECT rowid, user_id, action, info, created_at FROM trace ORDER BY rowid DESC"
+    for rowid, user_id, action, info, created_at in connection.execute(newest_first):
         length = max(length, rowid)
         exposure = exposure or action in SHOWN
-        if (owner := owners.get(user_id)) is None or not isinstance(action, str):
+        groups.show_until(created_at, rowid, memories)
+        if not isinstance(action, str):
+            continue
+        if action in GROUP_ACTIONS:
+            groups.follow(action, user_id, arguments(info), rowid, memories)
+        if (owner := owners.get(user_id)) is None:
             continue
         if action in SHOWN:
             remember_shown(memories[owner], user_id, info, authors, rowid)
         elif action != "interview" and (told := interpret(action, tables.args(action, arguments(info)), float(rowid))):
             kind, entry = told
             memories[owner].newest[kind].add_older(entry)
+    groups.show_rest(memories)
     return Trace(memories, exposure, length)
+
+
+# --- Chat groups of OASIS. Whatever is said in a group is shown to its members with their next prompt
+# (`listen_from_group`), which the trace does not record: the tables of groups do.
+
+GROUP_ACTIONS = ("send_to_group", "leave_group")
+LONGEST_GROUP_NAME = 60
+GROUP_TABLES = ("chat_group", "group_members", "group_messages")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMessage:
+    """One message in a chat group. `sent_at`: a step on one platform, a date on the other, as `trace.created_at` is."""
+
+    id: int
+    group: int
+    sender: int
+    text: str
+    sent_at: object
+
+
+@dataclass
+class ChatGroups:
+    """Who belongs to which group, and what was said there; shown to the members while the trace is read backwards.
+
+    members: user ids by group, as they are now; whoever leaves is a member from that row of the trace backwards.
+    OASIS shows newcomers everything that was said in the group before, so the time of joining plays no part.
+    """
+
+    names: dict[int, str]
+    members: dict[int, set[int]]
+    messages: dict[int, GroupMessage]
+    owners: Mapping[int, str]
+    authors: Mapping[int, str]
+    untraced: list[GroupMessage] = field(default_factory=list)
+    """Messages without a row of their own in the trace, the newest last."""
+
+    def follow(self, action: str, user_id: int, info: Args, rowid: int, memories: Mapping[str, Memory]) -> None:
+        """Take up one row of the trace: a message is shown to who was a member then, leaving undoes itself."""
+        group, message = whole(info.get("group_id")), whole(info.get("message_id"))
+        if action == "leave_group" and group is not None and isinstance(user_id, int):
+            self.members.setdefault(group, set()).add(user_id)
+        elif message in self.messages:
+            self._show(self.messages.pop(message), rowid, memories)
+
+    def show_until(self, created_at: object, rowid: int, memories: Mapping[str, Memory]) -> None:
+        """Show messages that have no row in the trace, and were sent when this row was written or later."""
+        while self.untraced and is_not_earlier(self.untraced[-1].sent_at, created_at):
+            self._show(self.untraced.pop(), rowid, memories)
+
+    def show_rest(self, memories: Mapping[str, Memory]) -> None:
+        """Show what was said before everything that the trace tells."""
+        while self.untraced:
+            self._show(self.untraced.pop(), 0, memories)
+
+    def _show(self, message: GroupMessage, rowid: int, memories: Mapping[str, Memory]) -> None:
+        text = clip(one_line(message.text), LONGEST_OTHER)
+        if not text:
+            return
+        author, group = author_of(message.sender, self.authors), self.names.get(message.group, "")
+        about = f"{author} ({group})" if author and group else author or group
+        entry = MemoryEntry("shown", text, about, float(rowid), f"group message {message.id}")
+        for user_id in sorted(self.members.get(message.group, ())):
+            owner = self.owners.get(user_id)
+            if owner is not None and user_id != message.sender:
+                memories[owner].newest["shown"].add_older(entry)
+
+
+def read_groups(connection: sqlite3.Connection, owners: Mapping[int, str], authors: Mapping[int, str]) -> ChatGroups:
+    """Read the chat groups of a database; older versions of OASIS have none. Raises sqlite3.Error."""
+    groups = ChatGroups({}, {}, {}, owners, authors)
+    marks = ", ".join("?" * len(GROUP_TABLES))
+    there = {
+        name
+        for (name,) in connection.execute(
+            f"SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ({marks})", GROUP_TABLES
+        )
+    }
+    if not {"group_members", "group_messages"} <= there:
+        return groups
+
+    user_of_agent: dict[int, int] = {}
+    for user_id, agent_id in connection.execute("SELECT user_id, agent_id FROM user ORDER BY user_id"):
+        if isinstance(agent_id, int) and isinstance(user_id, int):
+            user_of_agent[agent_id] = user_id
+    if "chat_group" in there:
+        for group, name in connection.execute("SELECT group_id, name FROM chat_group ORDER BY group_id"):
+            groups.names[group] = clip(one_line(clean(name)), LONGEST_GROUP_NAME)
+    for group, agent in connection.execute("SELECT group_id, agent_id FROM group_members ORDER BY group_id, agent_id"):
+        if isinstance(group, int) and isinstance(agent, int):
+            groups.members.setdefault(group, set()).add(user_of_agent.get(agent, agent))
+    said = connection.execute(
+        "SELECT message_id, group_id, sender_id, content, sent_at FROM group_messages ORDER BY message_id"
+    )
+    for number, group, agent, content, sent_at in said:
+        if isinstance(group, int) and isinstance(agent, int) and isinstance(content, str):
+            sender = user_of_agent.get(agent, agent)
+            groups.messages[number] = GroupMessage(number, group, sender, content, sent_at)
+    if groups.messages:
+        traced = connection.execute("SELECT info FROM trace WHERE action = 'send_to_group' ORDER BY rowid")
+        numbers = {whole(arguments(info).get("message_id")) for (info,) in traced}
+        groups.untraced = [message for number, message in groups.messages.items() if number not in numbers]
+    return groups
+
+
+def is_not_earlier(sent_at: object, created_at: object) -> bool:
+    """Compare two moments of one platform's clock: steps, or dates as text; False where they are of different kinds."""
+    if isinstance(sent_at, int | float) and isinstance(created_at, int | float):
+        return sent_at >= created_at
+    return isinstance(sent_at, str) and isinstance(created_at, str) and sent_at >= created_at
 
 
 def remember_shown(memory: Memory, user_id: int, info: object, authors: Mapping[int, str], rowid: int) -> None:

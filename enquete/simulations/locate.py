@@ -158,21 +158,30 @@ def nearest(sim: str, known: list[str]) -> list[str]:
     return sorted(known, key=lambda sim_id: (-likeness(sim_id), sim_id))
 
 
-# --- Whether a simulation has run to its end. run_state.json decides, unless it is stale. The action logs decide only
-# where it is missing or unreadable, a database where OASIS left nothing else. state.json is never asked: it stays at
-# "running" after a run has ended.
+# --- Whether a simulation has run to its end. run_state.json decides, with the ends of the action logs. The logs alone
+# decide only where it is missing or unreadable, a database where OASIS left nothing else. state.json is never asked: it
+# stays at "running" after a run has ended.
 
 FINISHED = {"completed", "complete", "finished", "done"}
+FAILED = {"failed", "failure", "error", "crashed"}
 ENDING = {"stopping", "stopped"}
 """Steps that a runner which is gone may never have left. `running` is what a simulation that goes on says, too."""
 ERROR_CHARS = 200
+INGESTION_ERROR = re.compile(
+    r"\b(zep|graphiti|neo4j|episodes?|ingest\w*)\b|\bgraph[ _-]?memory|\bmemory[ _-]?(update|write|graph)|图谱|记忆",
+    re.IGNORECASE,
+)
+"""Errors of writing into a knowledge graph, which MiroFish does after the last round as well."""
+PROCESS_ERROR = re.compile(r"^\s*(进程退出码|(process )?exit(ed)?( with)? code)", re.IGNORECASE)
+"""Errors of the simulation's own process: what follows is the end of its log, in which anything may be named."""
 
 
 @dataclass(frozen=True)
 class SimulationProgress:
     """`status`: run_state's own word, or ended / not_ended by the logs, or database, or not_started, or no_simulation.
 
-    progress: rounds done and planned; error: what stopped the runner; both as run_state.json has them.
+    progress: rounds done and planned; error: what stopped the runner; both as run_state.json has them. note: what a
+    reader must know of a simulation that counts as completed although its runner says that something failed.
     """
 
     completed: bool
@@ -181,6 +190,7 @@ class SimulationProgress:
     assumed: bool = False
     progress: tuple[int, int] | None = None
     error: str = ""
+    note: str = ""
 
 
 NO_SIMULATION = SimulationProgress(False, "no_simulation", "a personas file has no simulation")
@@ -195,14 +205,18 @@ def completion(path: Path, assume_completed: bool = False) -> SimulationProgress
 
 
 def completion_from(path: Path, logs: Mapping[Platform, LogSummary], assume_completed: bool) -> SimulationProgress:
-    progress = from_run_state(path) or (from_logs(logs) if logs else from_databases(path))
+    progress = from_run_state(path, logs) or (from_logs(logs) if logs else from_databases(path))
     if progress.completed or not assume_completed:
         return progress
     return replace(progress, completed=True, reason=f"assumed to be completed; {progress.reason}", assumed=True)
 
 
-def from_run_state(path: Path) -> SimulationProgress | None:
-    """None where run_state.json is missing, unreadable or without a runner_status."""
+def from_run_state(path: Path, logs: Mapping[Platform, LogSummary]) -> SimulationProgress | None:
+    """Read run_state.json; None where it is missing, unreadable or without a runner_status.
+
+    MiroFish leaves `running` there after the last round until its process is stopped, and `failed` where only the
+    knowledge graph could not be written. So a simulation has completed as well where all of its platforms have.
+    """
     file = path / "run_state.json"
     try:
         state = read_object(file) if file.exists() else {}
@@ -212,25 +226,60 @@ def from_run_state(path: Path) -> SimulationProgress | None:
     status = clip(re.sub(r"[\s-]+", "_", word).lower(), 60)
     if not status:
         return None
+
     done, planned = state.get("current_round"), state.get("total_rounds")
     progress = (done, planned) if isinstance(done, int) and isinstance(planned, int) and planned else None
     reason = f"run_state.json: runner_status is {clip(word, 60)!r}"
-    error = clip(one_line(clean(state.get("error"))), ERROR_CHARS)
-    if status in ENDING and not error and all_done(state):
-        reason += ", but its platforms are completed and all rounds are done"
-        return SimulationProgress(True, status, reason, progress=progress)
-    return SimulationProgress(status in FINISHED, status, reason, progress=progress, error=error)
+    stated_error = clean(state.get("error"))
+    error = clip(one_line(stated_error), ERROR_CHARS)
+    as_stated = SimulationProgress(status in FINISHED, status, reason, progress=progress, error=error)
+    if as_stated.completed:
+        return as_stated
+
+    by_logs = has_completed_by_logs(state, logs)
+    by_state = status in ENDING and not error and not logs and all_done(state)
+    if not (by_logs or by_state):
+        return as_stated
+    completed = replace(as_stated, completed=True, reason=f"{reason}, but {ALL_DONE}")
+    if status not in FAILED:
+        return completed
+    if not is_ingestion_error(stated_error):
+        return as_stated
+    note = f"the runner says {status!r}, but only writing to the knowledge graph failed ({error}); {ALL_DONE}"
+    return replace(completed, note=note)
 
 
-def all_done(states: Mapping[str, JsonValue]) -> bool:
-    """Whether run_state.json is stale: it names a step of ending, while every platform that ran says that it has
+ALL_DONE = "its platforms are completed and all rounds are done"
+
+
+def is_ingestion_error(error: str) -> bool:
+    """Whether the runner's error is one of writing to the knowledge graph, and not of the simulation's own process."""
+    return bool(INGESTION_ERROR.search(error)) and not PROCESS_ERROR.match(error)
+
+
+def has_completed_by_logs(state: Mapping[str, JsonValue], logs: Mapping[Platform, LogSummary]) -> bool:
+    """Whether every platform that was started says that it has completed, and its log ends with the last round."""
+    started = [p for p in PLATFORMS if is_started(state, p) or (p in logs and logs[p].is_begun)]
+    planned = whole(state.get("total_rounds"))
+    return bool(started) and all(
+        state.get(f"{platform}_completed") is True and platform in logs and logs[platform].has_reached(planned)
+        for platform in started
+    )
+
+
+def is_started(state: Mapping[str, JsonValue], platform: Platform) -> bool:
+    """Whether run_state.json tells of anything that happened on a platform."""
+    told = (f"{platform}_completed", f"{platform}_running", f"{platform}_current_round")
+    return any(state.get(name) for name in told)
+
+
+def all_done(state: Mapping[str, JsonValue]) -> bool:
+    """Whether run_state.json itself says so, of a simulation whose logs are gone: every platform that was started has
     completed, and the last round is done."""
-    completed = [states.get(f"{platform}_completed") for platform in PLATFORMS]
-    begun = [whole(states.get(f"{p}_current_round")) or states.get(f"{p}_running") for p in PLATFORMS]
-    ran = [end for end, started in zip(completed, begun, strict=True) if end or started]
-    done, planned = whole(states.get("current_round")), whole(states.get("total_rounds"))
+    started = [platform for platform in PLATFORMS if is_started(state, platform)]
+    done, planned = whole(state.get("current_round")), whole(state.get("total_rounds"))
     is_last = done is not None and planned is not None and done >= planned > 0
-    return is_last and bool(ran) and all(end is True for end in ran)
+    return is_last and bool(started) and all(state.get(f"{platform}_completed") is True for platform in started)
 
 
 def from_databases(path: Path) -> SimulationProgress:

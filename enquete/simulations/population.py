@@ -485,12 +485,15 @@ def load_simulation(path: Path, assume_completed: bool, strict: bool) -> Populat
     if strict:
         refuse_errors(issues)
     logs = summarise_logs(path)
+    progress = completion_from(path, logs, assume_completed)
+    if progress.note:
+        issues.append(Issue("warning", "run_state.json", progress.note))
     return Population(
         sim_id=path.resolve().name,
         path=path,
         kind="simulation",
         participants=tuple(map(participant_of, agents, ids)),
-        completion=completion_from(path, logs, assume_completed),
+        completion=progress,
         actions=count_from(path, logs),
         issues=tuple(issues),
         topic=clip(clean(config.get("simulation_requirement")), LONGEST_TOPIC),

@@ -5,7 +5,8 @@ import pytest
 
 from enquete.simulations.action_log import summarise_logs
 from enquete.simulations.locate import completion, count_from
-from tests.simulations.conftest import post, write_log
+from enquete.simulations.population import load_population
+from tests.simulations.conftest import post, write_folder, write_log
 
 START, END = {"event_type": "simulation_start", "total_rounds": 672}, {"event_type": "simulation_end"}
 
@@ -115,3 +116,93 @@ def test_actions_are_counted(data: Path, tmp_path: Path, oasis_run: Path) -> Non
     # 30 actions in reddit's log; twitter's trace holds 61 rows: 12 sign_up, 22 refresh, 1 interview, 26 actions
     (oasis_run / "twitter" / "actions.jsonl").unlink()
     assert counted(oasis_run) == 30 + 26
+
+
+# What MiroFish's newest versions leave behind. Made by hand from its public code (simulation_runner.py writes
+# run_state.json, action_logger.py the logs) and from the state that its issues #769, #817 and PR #819 quote.
+
+ENDED = {"runner_status": "running", "current_round": 3, "total_rounds": 3,
+         "twitter_current_round": 3, "reddit_current_round": 3, "twitter_running": False, "reddit_running": False,
+         "twitter_completed": True, "reddit_completed": True, "completed_at": None, "error": None}  # fmt: skip
+INGESTION = "Zep graph ingestion failed: 2 batches could not be written"
+
+
+def rounds(number: int, *, closed: bool = True, end: bool = True, planned: int = 3) -> list[dict[str, object]]:
+    """A log with its round events; its start states the rounds before `max_rounds` cuts them short."""
+    lines: list[dict[str, object]] = [{"event_type": "simulation_start", "total_rounds": 144}]
+    for place in range(number + 1):
+        lines.append({"round": place, "event_type": "round_start"})
+        lines.append({**post(0, "Ann", f"Post {place}."), "round": place})
+        if closed or place < number:
+            lines.append({"round": place, "event_type": "round_end", "actions_count": 1})
+    return [*lines, {"event_type": "simulation_end", "total_rounds": planned}] if end else lines
+
+
+def ended_folder(
+    folder: Path, state: dict[str, object], logs: dict[str, list[dict[str, object]]] | None = None
+) -> Path:
+    for platform, lines in (logs or {"twitter": rounds(3), "reddit": rounds(3)}).items():
+        write_log(folder, platform, lines)
+    (folder / "run_state.json").write_text(json.dumps({**ENDED, **state}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "word", ["running", "idle", "starting", "paused", "stopping", "stopped", "awaiting_finish", "profiles_ready"]
+)
+def test_any_status_but_failed_is_completed_where_all_platforms_have_and_the_logs_end(
+    tmp_path: Path, word: str
+) -> None:
+    ending = completion(ended_folder(tmp_path, {"runner_status": word}))
+    assert (ending.completed, ending.assumed, ending.status, ending.note) == (True, False, word, "")
+    assert ending.reason == (
+        f"run_state.json: runner_status is '{word}', but its platforms are completed and all rounds are done"
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "logs", "over"),
+    [
+        ({"reddit_completed": False}, None, False),  # its monitor has not read so far, or it went on
+        ({}, {"twitter": rounds(3), "reddit": rounds(2)}, False),  # stopped early, which writes simulation_end too
+        ({}, {"twitter": rounds(3), "reddit": rounds(3, closed=False, end=False)}, False),  # in the last round
+        ({}, {"twitter": rounds(3)}, False),  # reddit was started, and its log is gone
+        ({}, {"twitter": rounds(3, end=False), "reddit": rounds(3, end=False)}, True),  # the last round is closed
+        ({"reddit_completed": False, "reddit_current_round": 0}, {"twitter": rounds(3)}, True),  # twitter alone
+        ({"total_rounds": None}, None, True),  # the logs' ends state how many there were
+        ({"error": "the server was shut down"}, None, True),
+        ({}, {"twitter": [*rounds(3), START], "reddit": rounds(3)}, False),  # taken up again
+    ],
+)
+def test_every_platform_that_was_started_has_to_end_with_the_last_round(
+    tmp_path: Path, state: dict[str, object], logs: dict[str, list[dict[str, object]]] | None, over: bool
+) -> None:
+    assert completion(ended_folder(tmp_path, state, logs)).completed is over
+
+
+@pytest.mark.parametrize(
+    ("error", "over"),
+    [
+        (INGESTION, True),
+        ("图谱记忆写入失败", True),
+        ("RateLimitError: 429", False),
+        ("CUDA out of memory", False),
+        ("进程退出码: 1, 错误: File graph.py: zep", False),
+        ("", False),
+    ],
+)
+def test_failed_is_completed_with_a_note_where_only_the_graph_could_not_be_written(
+    tmp_path: Path, error: str, over: bool
+) -> None:
+    folder = write_folder(tmp_path / "sim_1", config=["Ann"], reddit=["Ann"])
+    ended_folder(folder, {"runner_status": "failed", "error": error})
+    ending = completion(folder)
+    assert (ending.completed, bool(ending.note)) == (over, over)
+    warned = [issue.message for issue in load_population(folder).issues if issue.file == "run_state.json"]
+    assert warned == ([ending.note] if over else [])
+    if over:
+        assert error in ending.note
+    (folder / "run_state.json").write_text(
+        json.dumps({**ENDED, "runner_status": "failed", "error": error, "reddit_completed": False})
+    )
+    assert not completion(folder).completed

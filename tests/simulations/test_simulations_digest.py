@@ -235,3 +235,85 @@ def test_a_large_trace_is_streamed(oasis_run: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 5_000_000  # bytes; the trace itself is 30 MB
     finally:
         tracemalloc.stop()
+
+
+# Chat groups as OASIS's main writes them: schema/chat_group.sql, group_member.sql, group_message.sql, and the rows of
+# the trace by send_to_group, join_group and leave_group in platform.py. `listen_from_group` leaves no row.
+GROUP_SCHEMA = """
+CREATE TABLE user (user_id INTEGER PRIMARY KEY, agent_id INTEGER, user_name TEXT, name TEXT);
+CREATE TABLE post (post_id INTEGER, user_id INTEGER, original_post_id INTEGER, content TEXT, quote_content TEXT);
+CREATE TABLE comment (comment_id INTEGER, post_id INTEGER, user_id INTEGER, content TEXT);
+CREATE TABLE follow (follow_id INTEGER, follower_id INTEGER, followee_id INTEGER);
+CREATE TABLE trace (user_id INTEGER, created_at DATETIME, action TEXT, info TEXT);
+CREATE TABLE chat_group (group_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, created_at DATETIME);
+CREATE TABLE group_members (group_id INTEGER NOT NULL, agent_id INTEGER NOT NULL, joined_at DATETIME,
+  PRIMARY KEY (group_id, agent_id));
+CREATE TABLE group_messages (message_id INTEGER PRIMARY KEY AUTOINCREMENT, group_id INTEGER NOT NULL,
+  sender_id INTEGER NOT NULL, content TEXT NOT NULL, sent_at DATETIME);
+"""
+PEOPLE = ["Ann", "Bob", "Cem", "Dot"]
+
+
+def group_chat(path: Path, *, traced: bool) -> Path:
+    """Ann, Bob and Dot are in a group; Cem has left it after the first message. Ann posts in between.
+
+    traced: whether messages have their rows in the trace, as OASIS writes them.
+    """
+    said = [(1, 0, "The harbour is closed on Monday.", 1), (2, 1, "Then we meet at the mill.", 4)]
+    refreshed = {"posts": [{"post_id": 7, "user_id": 0, "content": "A post of Ann."}]}
+    trace = [
+        (2, 2, "leave_group", {"group_id": 1}),
+        (0, 3, "create_post", {"content": "A post of Ann.", "post_id": 7}),
+        (3, 3, "refresh", refreshed),
+    ]
+    if traced:
+        sent = [
+            (who, at, "send_to_group", {"group_id": 1, "message_id": number, "content": text})
+            for number, who, text, at in said
+        ]
+        trace = sorted([*trace, *sent], key=lambda row: row[1])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(GROUP_SCHEMA)
+        people = [(place, place, None, f"{name.lower()}_{place}") for place, name in enumerate(PEOPLE)]
+        connection.executemany("INSERT INTO user VALUES (?, ?, ?, ?)", people)
+        connection.execute("INSERT INTO chat_group (name) VALUES ('Harbour')")
+        connection.executemany("INSERT INTO group_members VALUES (1, ?, 0)", [(0,), (1,), (3,)])
+        connection.executemany("INSERT INTO group_messages VALUES (?, 1, ?, ?, ?)", said)
+        rows = [(who, at, action, json.dumps(info)) for who, at, action, info in trace]
+        connection.executemany("INSERT INTO trace VALUES (?, ?, ?, ?)", rows)
+        connection.commit()
+    return path
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_what_was_said_in_a_group_was_shown_to_its_members(folder: Folder, traced: bool) -> None:
+    path = folder(config=PEOPLE, reddit=PEOPLE)
+    group_chat(path / "reddit_simulation.db", traced=traced)
+    digest = digests(load_population(path), language="en")
+    assert digest.exposure == {"reddit": True}
+    shown = {
+        who: (digest.texts[f"agent:uuid-{who.lower()}"] or "").partition("that were shown:\n")[2] for who in PEOPLE
+    }
+    monday, mill = "Ann (Harbour): The harbour is closed on Monday.", "Bob (Harbour): Then we meet at the mill."
+    assert shown == {
+        "Ann": f"- [S1] {mill}",  # nobody is shown what they said themselves
+        "Bob": f"- [S1] {monday}",
+        "Cem": f"- [S1] {monday}",  # what was said after leaving was not shown
+        "Dot": f"- [S1] {mill}\n- [S2] Ann: A post of Ann.\n- [S3] {monday}",
+    }
+    assert digest.named["agent:uuid-dot"] == {
+        "S1": "reddit group message 2", "S2": "reddit post 7", "S3": "reddit group message 1",
+    }  # fmt: skip
+    own = digest.texts["agent:uuid-bob"] or ""
+    assert ("[P1] Then we meet at the mill." in own) is traced
+    assert digest.named["agent:uuid-bob"].get("P1") == ("reddit group message 2" if traced else None)
+
+
+def test_a_database_of_an_older_oasis_has_no_groups(folder: Folder) -> None:
+    path = folder(config=PEOPLE, reddit=PEOPLE)
+    database = group_chat(path / "reddit_simulation.db", traced=True)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript("DROP TABLE chat_group; DROP TABLE group_members; DROP TABLE group_messages;")
+    digest = digests(load_population(path), language="en")
+    assert digest.sources == {"reddit": "database"}
+    assert "[S1] Ann: A post of Ann." in (digest.texts["agent:uuid-dot"] or "")

@@ -70,6 +70,34 @@ def test_t0_is_without_memory_and_t1_with(tmp_path: Path) -> None:
     assert "Erfahrungseffekt" in run.report
 
 
+def end_without_stopping(sim: Path) -> None:
+    """Leave the folder as MiroFish does after the last round, until somebody stops its process (its issue #769)."""
+    log = sim / "reddit" / "actions.jsonl"
+    events = [{"round": 2, "event_type": "round_end"}, {"event_type": "simulation_end", "total_rounds": 2}]
+    with log.open("a", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(event) + "\n" for event in events)
+    state = {"runner_status": "running", "current_round": 2, "total_rounds": 2, "reddit_completed": True}
+    (sim / "run_state.json").write_text(json.dumps(state), "utf-8")
+
+
+def test_no_t0_is_bought_of_a_simulation_that_has_ended_and_still_says_running(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    end_without_stopping(sim)
+    with pytest.raises(SettingsError, match="has completed already"):
+        enquete.conduct_interviews(sim, methods=["longitudinal"], phase="T0")
+    run = bare_runs.interview(sim, methods=["longitudinal"])
+    assert (run.status, run.record.baseline) == ("completed", "reconstructed")
+
+
+def test_a_run_that_waits_goes_on_once_all_platforms_have_ended_whatever_the_status(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    paused = bare_runs.interview(sim, methods=["longitudinal"])
+    assert paused.status == "awaiting_simulation"
+    go_on(sim)
+    end_without_stopping(sim)
+    assert enquete.resume(paused.resume_token, sim=str(sim)).status == "completed"
+
+
 FAILED = {
     "runner_status": "failed", "current_round": 592, "total_rounds": 2160, "error": "RateLimitError:\n 429 (quota)",
 }  # fmt: skip
