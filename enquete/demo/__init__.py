@@ -504,7 +504,8 @@ class Network:
         earlier = [post for post in self.posts.values() if post.round < self.round and post.author != who]
         if self.platform == "reddit":
             return rotated(earlier, who)[:FEED]
-        followees = {row[0] for row in self.db.execute("SELECT followee_id FROM follow WHERE follower_id = ?", (who,))}
+        follows = "SELECT followee_id FROM follow WHERE follower_id = ? ORDER BY followee_id"
+        followees = {row[0] for row in self.db.execute(follows, (who,))}
         followed = [post for post in reversed(earlier) if post.author in followees]
         return [*followed[: FEED - RECOMMENDED], *self.recommended(who)]
 
@@ -542,7 +543,7 @@ class Network:
 
     def comments_on(self, post_id: int) -> list[JsonValue]:
         columns = "comment_id, post_id, user_id, content, created_at, num_likes - num_dislikes AS score"
-        rows = self.db.execute(f"SELECT {columns} FROM comment WHERE post_id = ?", (post_id,))
+        rows = self.db.execute(f"SELECT {columns} FROM comment WHERE post_id = ? ORDER BY comment_id", (post_id,))
         names = [column[0] for column in rows.description]
         return [dict(zip(names, row, strict=True)) for row in rows]
 

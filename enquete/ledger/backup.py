@@ -61,7 +61,15 @@ def chosen_rows(origin: ReadableConnection, methodologies: Sequence[str]) -> Ite
     """Rows of these methodologies, by table; a table's before those that refer to it."""
     for table, where in queries.OF_METHODOLOGIES.items():
         values = (json.dumps(methodologies),) * where.count("?")
-        yield table, origin.stream(f"SELECT {names_of(table)} FROM {table} WHERE {where}", values)
+        yield table, origin.stream(select_rows(table, where), values)
+
+
+def select_rows(table: str, where: str = "") -> str:
+    """Return the statement for whole rows of a table, in the order of its key: what is copied lies in that order."""
+    from enquete.ledger.tables import key_columns  # noqa: PLC0415 - who reads a ledger needs no SQLAlchemy
+
+    condition = f" WHERE {where}" if where else ""
+    return f"SELECT {names_of(table)} FROM {table}{condition} ORDER BY {', '.join(key_columns(table))}"
 
 
 def names_of(table: str) -> str:
@@ -386,7 +394,7 @@ def _fill(target: Connection | sqlite3.Connection, dialect: str, source: Readabl
     for statement in statements(dialect):
         target.execute(statement)
     for table in METADATA.sorted_tables:
-        copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
+        copy_rows(target, table.name, source.stream(select_rows(table.name)))
 
 
 def _put_copy(path: Path, size: int, fill: Callable[[sqlite3.Connection], None], older: Path | None) -> None:

@@ -284,8 +284,12 @@ class Ledger:
 
     def answers_to(self, key: BlockKey, *, part: bool = False) -> dict[str, Answer]:
         """Stored answers of this occasion, by item. part: those to this part of it alone."""
-        sql, values = queries.ANSWERS_TO, occasion_values(key)
-        rows = self._rows(sql + queries.OF_PART, (*values, key.part)) if part else self._rows(sql, values)
+        values: tuple[object, ...] = occasion_values(key)
+        where = ""
+        if part:
+            where = queries.OF_PART
+            values = (*values, key.part)
+        rows = self._rows(f"{queries.ANSWERS_TO}{where}{queries.IN_ORDER}", values)
         with explained(self.path):
             return {row[0]: answer_from_row(row) for row in rows}
 

@@ -68,7 +68,7 @@ FROM calls WHERE {CALL}
 """
 IN_FLIGHT = f"""
 SELECT id, arm, methodology, phase, purpose, subject, attempt, model, reserved, {text_of("system_hash")},
-  {text_of("messages_hash")} FROM calls WHERE status='reserved'
+  {text_of("messages_hash")} FROM calls WHERE status='reserved' ORDER BY id
 """
 LAST_MODEL = """
 SELECT model FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose=? AND subject=? AND status='settled'
@@ -85,11 +85,11 @@ SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY 
 """
 USED = f"""
 SELECT methodology, phase, arm, model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls
-WHERE methodology NOT IN {LISTED} GROUP BY methodology, phase, arm, model
+WHERE methodology NOT IN {LISTED} GROUP BY methodology, phase, arm, model ORDER BY methodology, phase, arm, model
 """
 ANSWERS_COST = f"""
 SELECT model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls
-WHERE arm=? AND purpose='answer' AND methodology NOT IN {LISTED} GROUP BY model
+WHERE arm=? AND purpose='answer' AND methodology NOT IN {LISTED} GROUP BY model ORDER BY model
 """
 REHEARSED = """
 SELECT methodology, phase, arm, purpose, CASE WHEN purpose = 'answer' THEN model ELSE '' END AS answered_by, subject,
@@ -104,7 +104,7 @@ ORDER BY methodology, phase, arm, purpose, model, subject, attempt
 """
 FINGERPRINTS = """
 SELECT DISTINCT fingerprint FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose='answer'
-AND fingerprint<>''
+AND fingerprint<>'' ORDER BY fingerprint
 """
 ANSWER_CALLS = f"""
 SELECT subject, count(*) AS attempts,
@@ -112,7 +112,7 @@ SELECT subject, count(*) AS attempts,
     max(CASE WHEN attempt % {MOST_ATTEMPTS} = 0 THEN prompt_hash END)) AS prompt_hash,
   sum(latency_ms) AS latency_ms, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens
 FROM calls WHERE purpose = 'answer' AND methodology = ? AND phase = ? AND arm = ? AND subject IN {LISTED}
-GROUP BY subject
+GROUP BY subject ORDER BY subject
 """
 SPENT = f"""
 SELECT methodology, phase, arm, purpose, count(*) AS calls, count(*) FILTER (WHERE status = 'settled') AS settled,
@@ -176,6 +176,7 @@ SELECT item, status, value, text, confidence, data, notes, position, options_sho
 WHERE occasion=(SELECT id FROM occasions WHERE {OCCASION})
 """
 OF_PART = " AND part=?"
+IN_ORDER = " ORDER BY item"
 ITERATED = f"""
 SELECT a.item, a.status, a.value, a.text, a.confidence, a.data, a.notes, a.position, a.options_shown,
   o.arm, o.methodology, o.phase, o.session, o.round, o.turn, o.participant, a.part {ANSWERED} WHERE o.methodology=?
@@ -197,30 +198,36 @@ SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part {ANSWERE
 WHERE o.methodology = ? AND o.phase = ? ORDER BY o.arm, o.participant, o.session, o.round, o.turn, a.item
 """
 COUNTED = f"SELECT count(*) {ANSWERED} WHERE o.methodology=? AND o.phase=? AND o.arm=?"
-ANSWERED_ROWS = f"SELECT o.methodology, o.phase, count(*) {ANSWERED} WHERE o.arm=? GROUP BY o.methodology, o.phase"
+ANSWERED_ROWS = (
+    f"SELECT o.methodology, o.phase, count(*) {ANSWERED} WHERE o.arm=? GROUP BY o.methodology, o.phase ORDER BY 1, 2"
+)
 FOLLOWED = """
 SELECT methodology, phase, count(DISTINCT round || '/' || turn) FROM occasions WHERE arm=? GROUP BY methodology, phase
+ORDER BY methodology, phase
 """
-NOTED_IN = f"SELECT DISTINCT o.methodology, o.phase {ANSWERED} WHERE a.notes LIKE ?"
+NOTED_IN = f"SELECT DISTINCT o.methodology, o.phase {ANSWERED} WHERE a.notes LIKE ? ORDER BY o.methodology, o.phase"
 NOTES = f"""
 SELECT o.methodology, o.session, o.round, o.turn, o.participant, a.item, a.notes {ANSWERED}
-WHERE o.arm = ? AND o.phase = ? AND a.notes LIKE ? ORDER BY o.methodology, o.participant, o.round, o.turn, a.item
+WHERE o.arm = ? AND o.phase = ? AND a.notes LIKE ?
+ORDER BY o.methodology, o.participant, o.session, o.round, o.turn, a.item
 """
 RESPONDED = f"""
 SELECT o.methodology, o.phase, count(DISTINCT o.participant) {ANSWERED}
-WHERE o.arm=? AND a.status IN ('ok', 'repaired') GROUP BY o.methodology, o.phase
+WHERE o.arm=? AND a.status IN ('ok', 'repaired') GROUP BY o.methodology, o.phase ORDER BY o.methodology, o.phase
 """
 ROUNDS = """
 SELECT o.methodology, o.phase, o.round, count(DISTINCT o.participant) FROM occasions o
 WHERE o.arm=? AND EXISTS(SELECT 1 FROM answers a WHERE a.occasion=o.id) GROUP BY o.methodology, o.phase, o.round
+ORDER BY o.methodology, o.phase, o.round
 """
 FAILED = f"""
 SELECT o.arm, o.methodology, o.phase, o.round, count(*) {ANSWERED}
 WHERE a.status='failed' GROUP BY o.arm, o.methodology, o.phase, o.round
+ORDER BY o.arm, o.methodology, o.phase, o.round
 """
 USABLE = f"""
 SELECT o.session, o.round, o.turn, o.participant, a.item, a.status IN ('ok', 'repaired') {ANSWERED}
-WHERE o.arm=? AND o.methodology=? AND o.phase=?
+WHERE o.arm=? AND o.methodology=? AND o.phase=? {_ORDERED}
 """
 STORED = f"""
 SELECT a.part, a.data, a.notes, a.position, a.options_shown, {time_of("a.asked_at")} {ANSWERED}
@@ -240,33 +247,36 @@ PINNED_NAMES = "SELECT phase, name FROM frozen WHERE arm=? AND methodology=? ORD
 PINNED_LIKE = """
 SELECT name, value FROM frozen WHERE methodology=? AND phase='' AND arm=? AND name LIKE ? ORDER BY name
 """
-RECORD = "SELECT value FROM frozen WHERE methodology='' AND name='record'"
+RECORD = "SELECT value FROM frozen WHERE methodology='' AND phase='' AND arm='' AND name='record'"
 
 SET_STAGE = """
 INSERT INTO stages VALUES(?,?,?,?,?) ON CONFLICT(methodology, phase)
 DO UPDATE SET outcome=excluded.outcome, note=excluded.note, at=excluded.at
 """
-STAGES = "SELECT methodology, phase, outcome, note, at FROM stages"
+STAGES = "SELECT methodology, phase, outcome, note, at FROM stages ORDER BY methodology, phase"
 OUTCOME = "SELECT outcome, note FROM stages WHERE methodology='' AND phase=''"
 ENDED = "SELECT at FROM stages WHERE methodology='' AND phase='' AND outcome IN ('completed', 'failed')"
 SYNTHESISED = "SELECT 1 FROM stages WHERE methodology='' AND phase='synthesis'"
 DONE = f"""
 SELECT s.phase, s.methodology FROM stages s WHERE s.outcome='done' AND s.methodology<>'' AND EXISTS(
   SELECT 1 {ANSWERED} WHERE o.methodology=s.methodology AND o.phase=s.phase AND a.status IN ('ok', 'repaired'))
+ORDER BY s.methodology, s.phase
 """
 
 CLEAR_FAILURE = f"DELETE FROM failures WHERE {FAILURE}"
 FILE_FAILURE = """
 INSERT INTO failures(arm, methodology, phase, round, unit, error, traceback, at) VALUES(?,?,?,?,?,?,?,?)
 """
-HAS_FAILURE = f"SELECT 1 FROM failures WHERE {FAILURE}"
+HAS_FAILURE = f"SELECT 1 FROM failures WHERE {FAILURE} LIMIT 1"
 FAILURES = "SELECT arm, methodology, phase, round, unit, error, traceback FROM failures ORDER BY id"
 
 COUNT = """
 INSERT INTO counters VALUES(?,?,?,?,?,?) ON CONFLICT(arm, methodology, phase, round, name)
 DO UPDATE SET value=counters.value+excluded.value
 """
-COUNTERS = "SELECT arm, methodology, phase, round, name, value FROM counters"
+COUNTERS = """
+SELECT arm, methodology, phase, round, name, value FROM counters ORDER BY arm, methodology, phase, round, name
+"""
 TOTAL = "SELECT coalesce(sum(value), 0) FROM counters WHERE name=?"
 
 NOTE = "INSERT INTO meta VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value=excluded.value"
@@ -276,10 +286,11 @@ DO UPDATE SET value=CAST(CAST(meta.value AS BIGINT) + CAST(excluded.value AS BIG
 """
 ADD_NOTED_RETURNING = f"{ADD_NOTED} RETURNING value"
 NOTED = "SELECT value FROM meta WHERE key=?"
-NOTES_LIKE = "SELECT key, value FROM meta WHERE key LIKE ?"
+NOTES_LIKE = "SELECT key, value FROM meta WHERE key LIKE ? ORDER BY key"
 STAMP = "INSERT INTO alembic_version VALUES(?)"
 ORDERS = """
 SELECT o.value FROM meta o JOIN meta b ON b.key=CAST(? AS TEXT) || substr(o.key, ?) WHERE o.key LIKE ? AND b.value <> ''
+ORDER BY o.key
 """
 COUNT_LIKE = "SELECT count(*) FROM meta WHERE key LIKE ?"
 
@@ -295,6 +306,7 @@ SELECT name, sum(n) AS surplus FROM (
   SELECT * FROM counted WHERE name IN ('calls', 'tokens') OR name LIKE 'answers!_%' ESCAPE '!'
   UNION ALL SELECT arm, methodology, phase, round, name, -n FROM there) compared
 GROUP BY arm, methodology, phase, round, name HAVING sum(n) <> 0
+ORDER BY arm, methodology, phase, round, name
 """
 """Counters that are not what the rows say; of methodologies taken over they have names of their own (backup.py)."""
 
@@ -320,8 +332,8 @@ REGISTERED = {
     "postgresql": "SELECT 1 FROM workers WHERE owner=? FOR SHARE",
 }
 """And stays so until the transaction is over."""
-AT_ADDRESS = "SELECT owner FROM workers WHERE address=?"
-WORKERS = "SELECT owner, address FROM workers WHERE address<>?"
+AT_ADDRESS = "SELECT owner FROM workers WHERE address=? ORDER BY owner"
+WORKERS = "SELECT owner, address FROM workers WHERE address<>? ORDER BY owner"
 UNREGISTER = "DELETE FROM workers WHERE owner=? RETURNING spent_usd"
 LEAVE_CALLS = "DELETE FROM worker_calls WHERE owner=?"
 LEAVE_SHARDS = "DELETE FROM shards WHERE owner=?"
@@ -344,7 +356,7 @@ SELECT coalesce(sum(CASE WHEN owner<>? THEN tokens ELSE 0 END), 0),
 """
 TAKE_BLOCK = "UPDATE workers SET tokens=?, usd=? WHERE owner=?"
 ASK_TO_STOP = "UPDATE workers SET stopped=?, failed=? WHERE owner=?"
-STANDING_WORKERS = "SELECT owner, stopped, failed FROM workers"
+STANDING_WORKERS = "SELECT owner, stopped, failed FROM workers ORDER BY owner"
 TAKE_TURNS = """
 INSERT INTO pace VALUES(?,?,?) ON CONFLICT(model) DO UPDATE SET
   requests=CASE WHEN pace.requests > ? THEN pace.requests ELSE ? END + ?,
@@ -363,10 +375,12 @@ PARTICIPANT = f"{POPULATION.partition(' ORDER')[0]} WHERE id = ?"
 PEOPLE = "SELECT id, name, stakeholder_type FROM participants ORDER BY position"
 PERSON = "SELECT id, name, stakeholder_type, persona FROM participants WHERE id = ?"
 ADD_DIGEST = "INSERT INTO digests VALUES(?,?,?) ON CONFLICT(phase, participant) DO NOTHING"
-DIGESTS = "SELECT participant, text FROM digests WHERE phase=?"
-DIGESTS_AMONG = f"SELECT participant, text FROM digests WHERE phase = ? AND participant IN {LISTED}"
+DIGESTS = "SELECT participant, text FROM digests WHERE phase=? ORDER BY participant"
+DIGESTS_AMONG = f"""
+SELECT participant, text FROM digests WHERE phase = ? AND participant IN {LISTED} ORDER BY participant
+"""
 DIGESTS_OF = "SELECT phase, text FROM digests WHERE participant = ? ORDER BY phase"
-REMEMBERING = "SELECT participant FROM digests WHERE phase=? AND text IS NOT NULL"
+REMEMBERING = "SELECT participant FROM digests WHERE phase=? AND text IS NOT NULL ORDER BY participant"
 
 FILE_FORM = """
 INSERT INTO forms(arm, methodology, phase, session, round, turn, participant, part, state, block, draft, opened_at,
@@ -377,7 +391,7 @@ CLOSE_FORM = f"UPDATE forms SET state=?, changed_at=? WHERE {FORM} AND state='op
 _FORMS = "SELECT state, block, draft, opened_at, changed_at FROM forms WHERE"
 FORM_OF = f"{_FORMS} {FORM}"
 FORMS_IN = f"{_FORMS} state=? ORDER BY id"
-PERSONS = "SELECT participant FROM forms GROUP BY participant ORDER BY min(id)"
+PERSONS = "SELECT participant FROM forms GROUP BY participant ORDER BY min(id), participant"
 
 # --- rows of whole methodologies -------------------------------------------------------------------------------------
 

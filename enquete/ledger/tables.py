@@ -191,6 +191,10 @@ def columns(table: str) -> list[str]:
     return [column.name for column in METADATA.tables[table].columns]
 
 
+def key_columns(table: str) -> list[str]:
+    return [column.name for column in METADATA.tables[table].primary_key]
+
+
 def numbered() -> list[str]:
     """Tables whose rows the database numbers."""
     return [name for name, table in METADATA.tables.items() if table.autoincrement_column is not None]

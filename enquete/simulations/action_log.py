@@ -177,7 +177,9 @@ def connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 def require_tables(connection: sqlite3.Connection) -> None:
     """Raises sqlite3.DatabaseError where a table's name is that of a view, or of a table that is a program as well."""
     marks = ", ".join("?" * len(TABLES))
-    tables = connection.execute(f"SELECT type, name, rootpage FROM sqlite_master WHERE name IN ({marks})", TABLES)
+    tables = connection.execute(
+        f"SELECT type, name, rootpage FROM sqlite_master WHERE name IN ({marks}) ORDER BY name", TABLES
+    )
     for kind, name, root in tables:
         if kind in ("table", "view") and not (kind == "table" and root):
             raise sqlite3.DatabaseError(f"{name} is no table but a {'view' if kind == 'view' else 'virtual table'}")

@@ -33,7 +33,8 @@ def owners_of(
     owners: dict[int, str] = {}
     doubtful: set[str] = set()
     issues = []
-    for user_id, agent_id, name, user_name in connection.execute("SELECT user_id, agent_id, name, user_name FROM user"):
+    users = connection.execute("SELECT user_id, agent_id, name, user_name FROM user ORDER BY rowid")
+    for user_id, agent_id, name, user_name in users:
         seat = by_index.get(user_id if agent_id is None else agent_id)
         known = {fold(clean(text)) for text in (name, user_name) if isinstance(text, str)} - {""}
         owner = owner_by_name(known, seat, by_username)

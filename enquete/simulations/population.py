@@ -159,7 +159,7 @@ class SamplingFrame:
             self.issues.append(Issue("warning", "", message))
 
     def _look_for_gaps(self) -> None:
-        bare = self._all("SELECT name FROM people WHERE NOT prose LIMIT 6")
+        bare = self._all("SELECT name FROM people WHERE NOT prose ORDER BY place LIMIT 6")
         if bare:
             number = self._value("SELECT count(*) FROM people WHERE NOT prose")
             names = [name for (name,) in bare]
@@ -190,7 +190,10 @@ class SamplingFrame:
         return PagedPeople(len(places), read, self._with_id)
 
     def _between(self, low: int, high: int) -> list[Participant]:
-        return [_participant(row) for row in self._all(f"{_PEOPLE} WHERE place >= ? AND place < ?", (low, high))]
+        return [
+            _participant(row)
+            for row in self._all(f"{_PEOPLE} WHERE place >= ? AND place < ? ORDER BY place", (low, high))
+        ]
 
     def _with_id(self, participant: str) -> Participant | None:
         rows = self._all(f"{_PEOPLE} WHERE id = ?", (participant,))
@@ -202,7 +205,8 @@ class SamplingFrame:
 
     def _paged(self, columns: str) -> Iterator[Any]:
         for low in range(0, len(self), PAGE):
-            yield from self._all(f"SELECT {columns} FROM people WHERE place >= ? AND place < ?", (low, low + PAGE))
+            page = f"SELECT {columns} FROM people WHERE place >= ? AND place < ? ORDER BY place"
+            yield from self._all(page, (low, low + PAGE))
 
     @property
     def facts(self) -> Mapping[str, Mapping[str, str]]:
@@ -214,7 +218,7 @@ class SamplingFrame:
 
     @property
     def incomplete(self) -> frozenset[str]:
-        return frozenset(identity for (identity,) in self._all("SELECT id FROM people WHERE NOT prose"))
+        return frozenset(identity for (identity,) in self._all("SELECT id FROM people WHERE NOT prose ORDER BY place"))
 
     def known_of(self, participant: str) -> tuple[str, str]:
         """Facts and columns, as JSON. Raises KeyError."""
@@ -224,7 +228,7 @@ class SamplingFrame:
                 if place is None:
                     raise KeyError(participant)
                 low = place // PAGE * PAGE
-                query = "SELECT id, facts, columns FROM people WHERE place >= ? AND place < ?"
+                query = "SELECT id, facts, columns FROM people WHERE place >= ? AND place < ? ORDER BY place"
                 rows = self._all(query, (low, low + PAGE))
                 self._page = low, {identity: (facts, columns) for identity, facts, columns in rows}
             return self._page[1][participant]

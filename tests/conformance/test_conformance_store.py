@@ -16,18 +16,54 @@ import psycopg
 import pytest
 
 import enquete
-from enquete import Run
+from enquete import Arm, Run
 from enquete.interfaces.web.answers import Key, requests_behind
 from enquete.interfaces.web.run_pages import people, person
 from enquete.ledger.folders import LEDGER
+from enquete.ledger.queries import text_of
 from enquete.reports.run_reading import open_run
 from enquete.study.runs import delete
 from tests.conformance.test_conformance import interview
 from tests.support import bare_runs
 from tests.support.postgres import PASSWORD, Server
-from tests.support.studies import call_keys, personas, spent, stored_answers
+from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 
 AGENTS = 2
+
+
+def prompts(folder: Path) -> list[tuple[Any, ...]]:
+    """Every request as it was sent, by its key."""
+    sent = f"""
+    SELECT methodology, phase, arm, purpose, subject, attempt, {text_of("system_hash")}, {text_of("messages_hash")}
+    FROM calls WHERE status = 'settled'
+    """
+    return sorted(rows(folder, sent))
+
+
+def test_a_driver_that_was_stopped_goes_on_with_the_same_prompts_in_both_stores(
+    postgres: Server, tmp_path: Path
+) -> None:
+    """What a prompt quotes of earlier answers stands in one order: after a stop it is read from the store again. Items
+    are asked one by one, for each agent in another order, and in that order PostgreSQL reads them from the disk once
+    it has looked how few they are (by itself it looks after a minute)."""
+    name = "delphi"
+    sim = personas(tmp_path, AGENTS)
+    asked: dict[str, Any] = {"arms": [Arm(presentation="items_random")], "asking": "item"}
+    whole = interview(sim, name, tmp_path / "whole", **asked)
+    cut = spent(whole.folder) * 6 // 10
+    gone_on = []
+    for out, store in ((tmp_path / "file", ""), (tmp_path / "store", postgres.url)):
+        chosen = {"store": store} if store else {}
+        stopped = interview(sim, name, out, budget_tokens=cut, **asked, **chosen)
+        assert stopped.status == "paused"
+        if store:
+            with psycopg.connect(postgres.url, autocommit=True) as connection:
+                connection.execute(f'ANALYZE "{stopped.run_id}".answers')
+        gone_on.append(bare_runs.resume(stopped.run_id, out=str(out), budget_tokens=50_000_000))
+        assert gone_on[-1].status == "completed"
+    in_file, in_store = gone_on
+    assert prompts(in_store.folder) == prompts(in_file.folder) == prompts(whole.folder)
+    assert stored_answers(in_store.folder) == stored_answers(in_file.folder) == stored_answers(whole.folder)
 
 
 @pytest.mark.parametrize("name", ["delphi", "laddering", "roundtable"])
