@@ -40,6 +40,7 @@ class PromptTexts(NamedTuple):
     again_refused: str
     again_missing: str
     again_short: str
+    again_broken_off: str
 
 
 WORDING: Final = PromptTexts(
@@ -72,6 +73,7 @@ WORDING: Final = PromptTexts(
         "more."
     ),
     again_short=N_("Your last reply was too long and was cut off. Please answer more briefly."),
+    again_broken_off=N_("Your last reply broke off before its end. Please answer once more."),
 )
 
 PARAPHRASED: Final = WORDING._replace(

@@ -180,7 +180,7 @@ def constraint_of(block: Block) -> Constraint | None:
 # methodology, arm and phase, and what was wrong with the last reply stands behind the questions, so that providers can
 # cache all that comes before. Persona, posts and other people's words are data: each stands in a fence (roles.py).
 
-Problem = Literal["", "unreadable", "refused", "missing", "short", "constraint"]
+Problem = Literal["", "unreadable", "refused", "missing", "short", "broken_off", "constraint"]
 
 OUTPUT_FLOOR = 1024  # reasoning models spend output tokens before the first character of the answer
 
@@ -248,6 +248,7 @@ def _again(problem: Problem, words: PromptTexts) -> str:
         "refused": words.again_refused,
         "missing": words.again_missing,
         "short": words.again_short,
+        "broken_off": words.again_broken_off,
         "constraint": "",  # the rule says what is wrong
         "": "",
     }[problem]
@@ -330,6 +331,8 @@ def _problem(reading: ParsedReply) -> Problem:
         return "refused"
     if reading.cut_off:
         return "short"
+    if reading.broke_off:
+        return "broken_off"
     return "unreadable" if reading.unreadable else "missing"
 
 

@@ -19,7 +19,7 @@ from string import ascii_uppercase
 from pydantic import JsonValue
 
 from enquete.locale import N_, in_language
-from enquete.models.parsing import looks_like_refusal, read_object
+from enquete.models.parsing import looks_like_refusal, read_reply_object
 from enquete.respondents.kinds import DECIMAL, PromptTexts, kind_of, object_schema, parse_number
 from enquete.respondents.roles import fence
 from enquete.simulations.digest import unmarked
@@ -147,7 +147,10 @@ NAMES = "names "
 
 @dataclass
 class ParsedReply:
-    """What one reply gave: answers by item, items declined in so many words, and what was wrong with the whole."""
+    """What one reply gave: answers by item, items declined in so many words, and what was wrong with the whole.
+
+    `cut_off`: it reached its longest length. `broke_off`: it ends in the middle, for whatever other reason.
+    """
 
     answers: dict[str, Answer] = field(default_factory=dict)
     declined: set[str] = field(default_factory=set)
@@ -155,6 +158,7 @@ class ParsedReply:
     unreadable: bool = False
     refused: bool = False
     cut_off: bool = False
+    broke_off: bool = False
 
 
 def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> ParsedReply:
@@ -166,12 +170,17 @@ def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> P
     refused = completion.finish in ("refusal", "content_filter")
     wanted = {item.id for item in items}
     called = {names[item.id]: item.id for item in items}
-    read = None if refused else read_object(completion.text, wanted={*wanted, *called}, truncated=cut_off)
-    members = None if read is None else {called.get(name, name): given for name, given in read.items()}
-    if members is None or not wanted & members.keys():
-        refused = refused or (members is None and looks_like_refusal(completion.text))
-        return ParsedReply(unreadable=True, refused=refused, cut_off=cut_off, unknown=len(members or ()))
-    reading = ParsedReply(cut_off=cut_off, unknown=len(members.keys() - wanted))
+    if refused:
+        return ParsedReply(unreadable=True, refused=True)
+    read = read_reply_object(completion.text, wanted={*wanted, *called})
+    broke_off = read.breaks_off and not cut_off
+    if read.members is None:
+        refused = looks_like_refusal(completion.text)
+        return ParsedReply(unreadable=True, refused=refused, cut_off=cut_off, broke_off=broke_off)
+    members = {called.get(name, name): given for name, given in read.members.items()}
+    if not wanted & members.keys():
+        return ParsedReply(unreadable=True, cut_off=cut_off, broke_off=broke_off, unknown=len(members))
+    reading = ParsedReply(cut_off=cut_off, broke_off=broke_off, unknown=len(members.keys() - wanted))
     for item in items:
         given = members.get(item.id)
         answer = read_answer(item, given)
