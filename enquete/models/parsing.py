@@ -19,6 +19,8 @@ from typing import Final, NamedTuple
 import json_repair
 from pydantic import JsonValue
 
+from enquete.state.numbers import read_written_float
+
 # --- Why a reply ended, as servers say it ---------------------------------------------------------------------------
 
 _FINISH_REASONS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -315,7 +317,7 @@ def _no_number(_: str) -> None:
     return None
 
 
-_DECODER = json.JSONDecoder(strict=False, parse_int=_integer, parse_constant=_no_number)
+_DECODER = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=read_written_float, parse_constant=_no_number)
 
 
 LONGEST_TEXT = 2_000_000
