@@ -236,8 +236,8 @@ class ResponseCache:
         input_tokens: int | None,
         output_tokens: int | None,
     ) -> None:
-        """Store a response; the last one under a key counts. Only finish "stop" is kept: a cut or refused one is not
-        what anybody wants again."""
+        """Store a response; the last one under a key counts. Only finish "stop" is kept: nobody wants
+        again what may be cut, or was refused."""
         if finish != "stop":
             return
         response = Cached(text, finish, raw, fingerprint, model, input_tokens, output_tokens, datetime.now(UTC))

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from enquete.models.faults import SendCounts, Trouble, mask
-from enquete.models.parsing import clean_text, clean_value
+from enquete.models.parsing import clean_text, clean_value, read_finish_reason
 from enquete.state.interview_context import Prompt
 
 SCHEMA_LINE: Final = "JSON schema:"
@@ -199,23 +199,15 @@ TOKENS_PER_CHARACTER = 4
 MOST_WRITTEN = 1_000_000
 """Tokens of one reply, thinking included: several times what any model writes at once."""
 
-_FINISH = {
-    "length": "length",
-    "max_tokens": "length",
-    "content_filter": "content_filter",
-    "safety": "content_filter",
-    "refusal": "refusal",
-}
-
 
 @dataclass(frozen=True)
 class ModelResponse:
     """An answered request. Token counts are None when the server did not report them, or reported what cannot be
     (`unbelieved`), never 0.
 
-    `finish`: stop, length, content_filter or refusal. `raw`: JSON of what was reported beside the text, for the audit:
-    refusal, finish_reason and usage. `sends`, `timeouts`, `broken`: see SendCounts; they include this answer's own
-    request.
+    `finish`: stop, length, content_filter, refusal or other. `raw`: JSON of what was reported beside the text, for the
+    audit: refusal, finish_reason and usage. `sends`, `timeouts`, `broken`: see SendCounts; they include this answer's
+    own request.
     """
 
     text: str
@@ -279,7 +271,7 @@ def response_from(
     raw = {"refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
     return ModelResponse(
         text=text or refusal,
-        finish="refusal" if refusal else _FINISH.get(reason.lower(), "stop"),
+        finish="refusal" if refusal else read_finish_reason(reason),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         model=clean(completion.whole.get("model") or model)[:LONGEST_NAME],

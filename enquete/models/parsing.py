@@ -1,7 +1,9 @@
 """Reads the answer object out of a model's text, and recognises a refusal written in prose.
 
 Models wrap, think aloud, draft, correct themselves, and stop in mid-sentence. `read_object` takes the object that looks
-most like the answer: the one with most of the wanted keys, after any thinking, the last of equals.
+most like the answer: the one with most of the wanted keys, after any thinking, the last of equals. Of an object that is
+never closed it takes only the members that a comma ends: the last one may be half of what was going to be said,
+whatever reason the server gives for the end.
 """
 
 from __future__ import annotations
@@ -9,12 +11,43 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import json_repair
 from pydantic import JsonValue
+
+from enquete.state.numbers import read_written_float
+
+# --- Why a reply ended, as servers say it ---------------------------------------------------------------------------
+
+_FINISH_REASONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "stop": (
+        "stop", "stop_sequence", "end_turn", "eos", "eos_token", "complete", "completed", "tool_calls", "tool_use",
+        "function_call",
+    ),
+    "length": (
+        "length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded", "max_length",
+    ),
+    "content_filter": (
+        "content_filter", "content_filtered", "safety", "prohibited_content", "blocklist", "spii", "recitation",
+        "sensitive", "guardrail_intervened", "error_toxic",
+    ),
+    "refusal": ("refusal",),
+}  # fmt: skip
+_FINISHES: Final = {reason: finish for finish, reasons in _FINISH_REASONS.items() for reason in reasons}
+
+
+def read_finish_reason(reason: object) -> str:
+    """Return why a reply ended: stop, length, content_filter, refusal, or other.
+
+    A reason that is missing or that nobody here knows ("error", "insufficient_system_resource") is "other", never
+    "stop": such a reply may have broken off anywhere.
+    """
+    return _FINISHES.get(str(reason or "").strip().lower(), "other")
+
 
 # --- Text and values as they can be stored: UTF-8 without lone surrogates, no NUL, finite numbers, bounded depth ------
 
@@ -77,12 +110,16 @@ _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"(?=\s*:\Z)', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A dict or list in the text at [start, end); `exact` when no repair was needed."""
+    """A dict or list in the text at [start, end).
+
+    `exact`: no repair was needed. `is_closed`: it has its own closing bracket, so that nothing of it is missing.
+    """
 
     value: object
     start: int
     end: int
     exact: bool
+    is_closed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,31 +183,75 @@ def decode(text: str, start: int = 0) -> tuple[object | None, int]:
 
 
 def repair(piece: str) -> object | None:
-    """What json-repair makes of one balanced or cut piece, or None; single quotes, trailing commas, comments."""
+    """Return what json-repair makes of one balanced piece: single quotes, trailing commas, comments.
+
+    None where it had to guess: where a string in quotes has no end, or where words were left out. Then the value may be
+    half of what was written ("1 500" becomes 1), and the question is asked again.
+    """
     if len(piece) > REPAIR_LIMIT or _extent(piece, 0)[1] > REPAIR_DEPTH:
         return None
     try:
-        value: object = json_repair.repair_json(piece, return_objects=True, skip_json_loads=True)
+        value, steps = json_repair.repair_json(piece, return_objects=True, skip_json_loads=True, logging=True)
     except (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError):
         return None  # its own faults on garbage; the text then simply holds no object
-    return value if isinstance(value, dict | list) else None
+    if not isinstance(value, dict | list):
+        return None
+    told = [str(step["text"]) for step in steps]
+    is_guess = _has_open_string(told) or _written_characters(value) != _characters_of(piece, told)
+    return None if is_guess else value
+
+
+def _has_open_string(steps: list[str]) -> bool:
+    """Return whether json-repair ended a string that began with a quotation mark and has none at its end.
+
+    It says the same of a word without any quotation marks, which is whole.
+    """
+    ended = sum("missed the closing quote" in step for step in steps)
+    unquoted = sum("found a literal instead of a quote" in step for step in steps)
+    return ended > unquoted
+
+
+_UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_NOT_COMPARED = re.compile(r"\\.|[\s{}\[\]\"',:\\]", re.DOTALL)
+_DECIMAL_NUMBER = re.compile(r"\d+\.\d+")
+_COMMENT = "comment: "
+
+
+def _characters_of(piece: str, steps: list[str]) -> Counter[str]:
+    """Count the characters of a piece of JSON without brackets, quotation marks and the comments that were read."""
+    counted = _count_characters(piece)
+    for step in steps:
+        if "Found" in step and _COMMENT in step:
+            comment = step.partition(_COMMENT)[2].removesuffix(", ignoring")
+            counted -= _count_characters(comment)
+    return counted
+
+
+def _written_characters(value: object) -> Counter[str]:
+    return _count_characters(json.dumps(value, ensure_ascii=False))
+
+
+def _count_characters(text: str) -> Counter[str]:
+    text = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    text = _DECIMAL_NUMBER.sub(lambda match: match[0].rstrip("0").rstrip("."), text)  # 4.0 and 4 are one number
+    bare = _NOT_COMPARED.sub("", text).casefold()
+    return Counter(bare.replace("none", "null"))
 
 
 def rescue(text: str, start: int) -> Iterator[Found]:
-    """What is complete of a cut-off object or list, first at its own level, then one level down
+    """Yield what is complete of an unclosed object or list, first at its own level, then one level down
     (`{"answers": {"a": …, "b": …` has no complete member at the top).
 
-    The last member is dropped unless it is a closed object or list: `12` may have been going to be `120`.
+    Complete is what a comma ends; the last member never is: `12` may have been going to be `120`. Nothing is repaired
+    here but the missing bracket, as a repair could take half a sentence for a whole one.
     """
     for opening, complete in _open_levels(text, start)[:2]:
         if complete is None:
             continue
         piece = text[opening:complete] + ("}" if text[opening] == "{" else "]")
         value, _ = decode(piece)
-        exact = value is not None
-        value = value if exact else repair(piece)
         if value:
-            yield Found(value, opening, complete, exact)
+            yield Found(value, opening, complete, exact=False, is_closed=False)
 
 
 def key_before(text: str, position: int) -> str | None:
@@ -193,7 +274,7 @@ def _unquoted(string: str) -> str | None:
 
 
 def _open_levels(text: str, start: int) -> list[tuple[int, int | None]]:
-    """(where it opens, where its last complete member ends) for all that is still open at the end of the text."""
+    """(where it opens, where its last comma stands) for all that is still open at the end of the text."""
     levels: list[tuple[int, int | None]] = []
     for match in _TOKEN.finditer(text, start):
         token = match[0]
@@ -205,7 +286,6 @@ def _open_levels(text: str, start: int) -> list[tuple[int, int | None]]:
             levels.pop()
             if not levels:  # not cut off after all; it was looked at as a whole
                 return []
-            levels[-1] = (levels[-1][0], match.end())
         elif token == ",":
             levels[-1] = (levels[-1][0], match.start())
     return levels
@@ -237,7 +317,7 @@ def _no_number(_: str) -> None:
     return None
 
 
-_DECODER = json.JSONDecoder(strict=False, parse_int=_integer, parse_constant=_no_number)
+_DECODER = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=read_written_float, parse_constant=_no_number)
 
 
 LONGEST_TEXT = 2_000_000
@@ -251,32 +331,55 @@ class _Candidate(NamedTuple):
     source: Found
 
 
-def read_object(text: str, wanted: Collection[str] = (), *, truncated: bool = False) -> dict[str, JsonValue] | None:
-    """The answer object in `text`, or None when there is none. Never raises; time is linear in the text.
+class ReadObject(NamedTuple):
+    """The answer object of a reply, or None, and how much of it was there.
 
-    `wanted` are the keys the answer should have: of several objects the best overlap is taken, one nesting level is
-    searched, and a list of objects with an `item`, `item_id` or `id` field becomes a dict by that field.
-    `truncated` (finish reason "length"): complete members of a cut-off object are kept, the last one is dropped.
-    The result can be stored as UTF-8 JSON: no lone surrogates, no NUL, NaN and infinities are None.
+    `is_closed`: the object has its closing bracket. `is_exact`: it is valid JSON as it stands. `breaks_off`: the text
+    ends inside an object.
+    """
+
+    members: dict[str, JsonValue] | None
+    is_closed: bool
+    is_exact: bool
+    breaks_off: bool
+
+
+def read_object(text: str, wanted: Collection[str] = ()) -> dict[str, JsonValue] | None:
+    """Return the answer object in `text`, or None when there is none; see `read_reply_object`."""
+    return read_reply_object(text, wanted).members
+
+
+def read_reply_object(text: str, wanted: Collection[str] = ()) -> ReadObject:
+    """Find the answer object in a reply. Never raises; time is linear in the text.
+
+    Of an object that is not closed, only the members before its last comma are taken.
+
+    Args:
+        text: the reply. What is taken of it can be stored as UTF-8 JSON: no lone surrogates, no NUL, NaN and infinities
+            are None.
+        wanted: the keys that the answer should have. Of several objects the best overlap is taken, one nesting level is
+            searched, and a list of objects with an `item`, `item_id` or `id` field becomes a dict by that field.
     """
     text = clean_text(text[:LONGEST_TEXT])
-    if not truncated and (whole := _whole(text, wanted)) is not None:
-        return whole
+    if (whole := _whole(text, wanted)) is not None:
+        return ReadObject(whole, is_closed=True, is_exact=True, breaks_off=False)
     scanned = scan(text)
     answer_from = _end_of_thinking(text, scanned.sources)
-    sources = _sources_of_cut(text, scanned, answer_from, wanted) if truncated else _sources(text, scanned)
+    cut = _find_cut(text, scanned, answer_from)
+    sources = scanned.sources if cut is None else _sources_of_cut(text, scanned, cut, wanted)
     candidates = [candidate for source in sources for candidate in _candidates(source, wanted)]
     if not candidates:
-        return None
+        return ReadObject(None, is_closed=False, is_exact=False, breaks_off=cut is not None)
     best = max(candidates, key=lambda candidate: _rank(candidate, wanted, answer_from))
     cleaned = clean_value(best.value)
-    return cleaned if isinstance(cleaned, dict) else None
+    members = cleaned if isinstance(cleaned, dict) else None
+    return ReadObject(members, best.source.is_closed, best.source.exact, breaks_off=cut is not None)
 
 
 def _whole(text: str, wanted: Collection[str]) -> dict[str, JsonValue] | None:
     """The text where it is one object with wanted keys alone, as most are: no other candidate is in it."""
     try:
-        value = json.loads(text)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict) or not value or not all(key in wanted for key in value):
@@ -285,19 +388,30 @@ def _whole(text: str, wanted: Collection[str]) -> dict[str, JsonValue] | None:
     return cleaned if isinstance(cleaned, dict) else None
 
 
-def _sources(text: str, scanned: Scan) -> list[Found]:
-    """Everything found, and what is left open at the end closed by repair: the model only forgot a brace."""
-    closed = ((start, repair(text[start:])) for start in scanned.unclosed[:4])
-    return [*scanned.sources, *(Found(value, start, len(text), exact=False) for start, value in closed if value)]
+def _find_cut(text: str, scanned: Scan, answer_from: int) -> int | None:
+    """Return where the object begins in which the text breaks off, or None; thinking is left out."""
+    opened = (start for start in scanned.unclosed if _MEMBER_FOLLOWS.match(text, start + 1))
+    return next((start for start in opened if start >= answer_from), None)
 
 
-def _sources_of_cut(text: str, scanned: Scan, answer_from: int, wanted: Collection[str]) -> list[Found]:
-    """What is complete. Objects inside the one that was cut off are its parts and no answers of their own."""
-    opened = [start for start in scanned.unclosed if _MEMBER_FOLLOWS.match(text, start + 1)]
-    cut = next((start for start in opened if start >= answer_from), None)
-    if cut is None:
-        return scanned.sources
-    return [*(source for source in scanned.sources if source.start < cut), *_first_useful(text, cut, wanted)]
+def _sources_of_cut(text: str, scanned: Scan, cut: int, wanted: Collection[str]) -> list[Found]:
+    """Return what stands before the object that is not closed, and its own complete members.
+
+    Objects inside it are its parts and no answers of their own. Where one stands in it after words, the model may have
+    begun anew: then a member of what it left is no answer either.
+    """
+    before = [source for source in scanned.sources if source.start < cut]
+    after = (source for source in scanned.sources if source.start > cut)
+    if any(_is_new_start(text, source, wanted) for source in after):
+        return before
+    return [*before, *_first_useful(text, cut, wanted)]
+
+
+def _is_new_start(text: str, source: Found, wanted: Collection[str]) -> bool:
+    if any(_overlap(candidate.value, wanted) for candidate in _candidates(source, wanted)):
+        is_member = key_before(text, source.start) is not None
+        return not is_member and not text[: source.start].rstrip().endswith((",", "["))
+    return False
 
 
 def _first_useful(text: str, cut: int, wanted: Collection[str]) -> Iterator[Found]:

@@ -15,8 +15,10 @@ from typing import ClassVar, Final, Literal, NamedTuple
 
 from pydantic import JsonValue
 
+from enquete.instruments.text import fold
 from enquete.locale import N_, tell
 from enquete.state.asking import Answer, Item, Language, Option
+from enquete.state.numbers import WrittenFloat, read_clear_number, read_number
 
 # --- The fixed texts of an interview, in each language.
 
@@ -40,6 +42,8 @@ class PromptTexts(NamedTuple):
     again_refused: str
     again_missing: str
     again_short: str
+    again_broken_off: str
+    again_number: str
 
 
 WORDING: Final = PromptTexts(
@@ -72,6 +76,12 @@ WORDING: Final = PromptTexts(
         "more."
     ),
     again_short=N_("Your last reply was too long and was cut off. Please answer more briefly."),
+    again_broken_off=N_("Your last reply broke off before its end. Please answer once more."),
+    again_number=N_(
+        "A number in your last reply could be read in two ways, or there were words beside it. Please answer once more "
+        "and write numbers with digits alone: no unit, nothing between thousands, and a point before decimals, such as "
+        "1500 or 1.5."
+    ),
 )
 
 PARAPHRASED: Final = WORDING._replace(
@@ -113,7 +123,8 @@ def worded(frame: Literal["as_written", "paraphrased"], language: Language) -> P
     return PromptTexts(*(tell(text, language) for text in FRAMES[frame]))
 
 
-# --- What counts as a number in a model's reply: "3", " 4 ", 3.0 and "-2"; not true, "high" or infinity.
+# --- What counts as a number in a model's reply: "3", " 4 ", 3.0, "-2" and "12,5"; not true, "high" or infinity, and
+# not "1.500", which may be two numbers.
 
 INTEGER = re.compile(r"\s*[+-]?\d+(\.0+)?\s*")
 DECIMAL = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
@@ -121,16 +132,83 @@ LARGEST = sys.float_info.max
 
 
 def parse_number(given: JsonValue, pattern: re.Pattern[str]) -> float | None:
-    """`pattern`: INTEGER or DECIMAL. None for anything else."""
+    """Return the number that was given, or None.
+
+    Args:
+        given: a value of a reply. A text is a number however its decimals and thousands are written, unless it could be
+            two ("1.500" is 1.5 or 1500).
+        pattern: INTEGER or DECIMAL, what is wanted.
+    """
     if isinstance(given, bool):
         return None
     if isinstance(given, str):
-        value = float(given) if pattern.fullmatch(given) else math.nan
+        value = read_clear_number(given)
     elif isinstance(given, int | float) and abs(given) <= LARGEST:
-        value = float(given) if pattern is DECIMAL or float(given).is_integer() else math.nan
+        value = float(given)
     else:
         return None
-    return value if math.isfinite(value) else None
+    if value is None or not math.isfinite(value):
+        return None
+    return value if pattern is DECIMAL or value.is_integer() else None
+
+
+def is_read_as_written(given: JsonValue, pattern: re.Pattern[str]) -> bool:
+    """Return whether a number was given in the form asked for, so that nothing had to be read into it."""
+    return not isinstance(given, str) or pattern.fullmatch(given) is not None
+
+
+def unwrap(given: JsonValue) -> JsonValue:
+    """Return the one value in a list of one or in `{"value": …}`; anything else as it is."""
+    while True:
+        if isinstance(given, list) and len(given) == 1:
+            given = given[0]
+        elif isinstance(given, dict) and "value" in given:
+            given = given["value"]
+        else:
+            return given
+
+
+def plain_numbers(given: JsonValue) -> JsonValue:
+    """Return a value whose numbers have one meaning: that of JSON, where 1.500 is 1.5."""
+    if isinstance(given, dict):
+        return {name: plain_numbers(value) for name, value in given.items()}
+    if isinstance(given, list):
+        return [plain_numbers(value) for value in given]
+    return float(given) if isinstance(given, WrittenFloat) else given
+
+
+def read_note(given: JsonValue, value: object) -> str:
+    """Say as what something was taken that was not given in the form asked for."""
+    return f"{json.dumps(given, ensure_ascii=False)[:LONGEST_QUOTE]} read as {value}"
+
+
+LONGEST_QUOTE = 80
+"""Characters of what was given, in a note."""
+
+
+# --- What says that there is no answer.
+
+_BLANK_ENTRIES: Final = frozenset(
+    ("n/a", "n.a", "na", "not applicable", "no answer", "null", "nil", "k.a", "k. a", "keine angabe", "keine antwort",
+        "nicht zutreffend", "entfällt")
+)  # fmt: skip
+_NOT_KNOWN: Final = frozenset(
+    ("don't know", "dont know", "do not know", "i don't know", "i dont know", "i do not know", "no opinion", "dk",
+        "prefer not to say", "prefer not to answer", "i prefer not to say", "i prefer not to answer", "refused",
+        "weiß nicht", "weiss nicht", "ich weiß nicht", "ich weiss nicht", "weiß ich nicht", "keine meinung",
+        "möchte ich nicht sagen")
+)  # fmt: skip
+
+
+def is_blank_entry(text: str) -> bool:
+    """Return whether a text only says that a field is left empty: "N/A", "keine Angabe"."""
+    return _fold_words(text) in _BLANK_ENTRIES
+
+
+def is_declined(text: str) -> bool:
+    """Return whether a text says that there is no answer to a closed question: "N/A", "don't know"."""
+    said = _fold_words(text.replace("’", "'"))
+    return said in _BLANK_ENTRIES or said in _NOT_KNOWN
 
 
 # --- What a kind of question is: how it is put, how a reply to it is read, what the synthetic respondent answers, and
@@ -198,10 +276,13 @@ def _shares(item: Item, given: JsonValue) -> Shares | None:
     """What was given by option, zeros included; None for anything that is not one non-negative number an option."""
     if not isinstance(given, dict):
         return None
-    by_name = {name.strip(): value for name, value in given.items()}
     names = [str(option.value) for option in item.options]
-    if not by_name.keys() <= set(names):
-        return None
+    by_name: dict[str, JsonValue] = {}
+    for name, value in given.items():
+        option = read_option(item, name)
+        if option is None or str(option.value) in by_name:
+            return None
+        by_name[str(option.value)] = value
     numbers = {name: parse_number(by_name.get(name, 0), DECIMAL) for name in names}
     shares = {name: p for name, p in numbers.items() if p is not None and p >= 0}
     return shares if len(shares) == len(names) else None
@@ -323,14 +404,66 @@ def option_schema(item: Item) -> JsonValue:
     return {"type": "string", "enum": [str(option.value) for option in item.options_in_shown_order()]}
 
 
+class OptionRead(NamedTuple):
+    """An option that was named, and what was read into it; "" where its value was given as it stands."""
+
+    value: int | str
+    note: str = ""
+
+
+def read_option(item: Item, given: JsonValue) -> OptionRead | None:
+    """Return the option that was named, by its value, by its label or by both; None for anything else.
+
+    "4 = somewhat agree", "4 - somewhat agree", "4.", [4], {"value": 4} and "somewhat agree" name the fourth point of
+    likert5. A value beside words that are not its label, such as "3-4" or "4 or 5", names none.
+    """
+    named = unwrap(given)
+    if isinstance(named, float) and named.is_integer():
+        named = int(named)
+    if isinstance(named, bool) or not isinstance(named, int | str):
+        return None
+    exact = [option.value for option in item.options if str(named).strip() == str(option.value)]
+    if exact:
+        is_wrapped = isinstance(given, list | dict)
+        return OptionRead(exact[0], read_note(given, exact[0]) if is_wrapped else "")
+    meant = {option.value for option in item.options if _names_option(str(named), option)}
+    if len(meant) != 1:
+        return None
+    value = meant.pop()
+    return OptionRead(value, read_note(given, value))
+
+
+_BETWEEN = " \t=:.,;)-–—→("
+"""What may stand between an option's value and its label."""
+
+
+def _names_option(text: str, option: Option) -> bool:
+    """Return whether a text is the option's label, its value as another number, or one of them behind the other."""
+    said, value, label = _fold_words(text), _fold_words(str(option.value)), _fold_words(option.label)
+    if isinstance(option.value, int) and "e" not in said and parse_number(text, INTEGER) == option.value:
+        return True
+    if said == value or (label and said == label):
+        return True
+    if not label:
+        return False
+    has_value_first = said.startswith(value) and said.removeprefix(value).strip(_BETWEEN) == label.strip(_BETWEEN)
+    has_label_first = said.startswith(label) and said.removeprefix(label).strip(" \t=:()") == value
+    return (has_value_first and said[len(value)] in _BETWEEN) or has_label_first
+
+
+def _fold_words(text: str) -> str:
+    return fold(text).strip(" .!\"'“”„")
+
+
 def option_given(item: Item, given: JsonValue) -> int | str | None:
-    """The value of the option that was named; None for anything else."""
-    if isinstance(given, float) and given.is_integer():
-        given = int(given)
-    for option in item.options:
-        if isinstance(given, str | int) and not isinstance(given, bool) and str(given).strip() == str(option.value):
-            return option.value
-    return None
+    """Return the value of the option that was named; None for anything else."""
+    read = read_option(item, given)
+    return None if read is None else read.value
+
+
+def _status_of(notes: Sequence[str]) -> Literal["ok", "repaired"]:
+    """Return "repaired" where something had to be read into an answer."""
+    return "repaired" if notes else "ok"
 
 
 def label_of(item: Item, value: JsonValue) -> str:
@@ -349,7 +482,7 @@ def by_nearness(position: float, options: Sequence[Option]) -> list[int | str]:
 
 
 class ScaleKind(Kind):
-    """Strict: "3", " 4 ", 3.0 and "-2" are points; true, 3.5 and "high" are not."""
+    """ "3", " 4 ", 3.0 and "-2" are points; a label or "4 = somewhat agree" is one, and noted; true and 3.5 are not."""
 
     label: ClassVar[str] = N_("scale")
     has_steps = distributes = True
@@ -358,8 +491,16 @@ class ScaleKind(Kind):
         return {"type": "integer", "enum": [option.value for option in item.options_in_shown_order()]}
 
     def _read(self, item: Item, members: Members) -> Answer | None:
-        value = parse_number(members.get("value"), INTEGER)
-        return Answer(item.id, "ok", value=value) if any(value == option.value for option in item.options) else None
+        given = members.get("value")
+        value = parse_number(given, INTEGER) if is_read_as_written(given, INTEGER) else None
+        if value is not None:
+            is_point = any(value == option.value for option in item.options)
+            return Answer(item.id, "ok", value=value) if is_point else None
+        point = read_option(item, given)
+        if point is None or isinstance(point.value, str):
+            return None
+        notes = (point.note,) if point.note else ()
+        return Answer(item.id, _status_of(notes), value=float(point.value), notes=notes)
 
     def at(self, position: float, item: Item) -> tuple[float | None, JsonValue]:
         """The nearest point, halves going outward, so that a moderate split stays one."""
@@ -390,8 +531,11 @@ class ChoiceKind(Kind):
     distributes = True
 
     def _read(self, item: Item, members: Members) -> Answer | None:
-        choice = option_given(item, members.get("value"))
-        return None if choice is None else Answer(item.id, "ok", data=choice)
+        choice = read_option(item, members.get("value"))
+        if choice is None:
+            return None
+        notes = (choice.note,) if choice.note else ()
+        return Answer(item.id, _status_of(notes), data=choice.value, notes=notes)
 
     def at(self, position: float, item: Item) -> tuple[float | None, JsonValue]:
         value = item.options[nearest(position, len(item.options))].value
@@ -412,7 +556,7 @@ def _option(data: JsonValue) -> JsonValue:
 
 
 class NumberKind(Kind):
-    """Out of its bounds it is no answer."""
+    """Out of its bounds it is no answer, nor is what may be two numbers: "1.500" is asked again."""
 
     label: ClassVar[str] = N_("number")
 
@@ -433,9 +577,29 @@ class NumberKind(Kind):
         return bounds | ({"maximum": item.maximum} if item.maximum is not None else {})
 
     def _read(self, item: Item, members: Members) -> Answer | None:
-        value = parse_number(members.get("value"), DECIMAL)
+        given = members.get("value")
+        number = unwrap(given)
+        value = parse_number(number, DECIMAL)
         low, high = _bounds(item)
-        return Answer(item.id, "ok", value=value) if value is not None and low <= value <= high else None
+        if value is None or not low <= value <= high or self._may_be_another(item, number):
+            return None
+        is_as_asked = given is number and is_read_as_written(given, DECIMAL)
+        notes = () if is_as_asked else (read_note(given, f"{value:.15g}"),)
+        return Answer(item.id, _status_of(notes), value=value, notes=notes)
+
+    def _may_be_another(self, item: Item, number: JsonValue) -> bool:
+        """Return whether a JSON number written as 1.500 could be 1500, which the item's bounds allow too."""
+        if not isinstance(number, WrittenFloat):
+            return False
+        low, high = _bounds(item)
+        return all(low <= value <= high for value in read_number(number.written).values())
+
+    def is_unclear(self, item: Item, given: JsonValue) -> bool:
+        """Return whether a number was given in a form that does not say which: "1.500", "1500 boats", "10-20"."""
+        number = unwrap(given)
+        if isinstance(number, WrittenFloat):
+            return self._may_be_another(item, number)
+        return isinstance(number, str) and any(map(str.isdigit, number)) and read_clear_number(number) is None
 
     def at(self, position: float, item: Item) -> tuple[float | None, JsonValue]:
         """0–100 where there are no bounds; a decimal where they are near to one another."""
@@ -478,6 +642,8 @@ class FreeText(Kind):
     def _read(self, item: Item, members: Members) -> Answer | None:
         given = members.get("text", members.get("value"))
         text = given.strip() if isinstance(given, str) else ""
+        if is_blank_entry(text):
+            return None
         return Answer(item.id, "ok", text=text) if any(map(str.isalnum, text)) else None
 
     def written(self, item: Item, answer: Answer) -> Members:
@@ -516,12 +682,14 @@ class Ranking(Kind):
     def _read(self, item: Item, members: Members) -> Answer | None:
         given = members.get("value")
         listed = _SEPARATOR.split(given.strip()) if isinstance(given, str) else given
-        named = [option_given(item, part) for part in listed] if isinstance(listed, list) else []
+        read = [read_option(item, part) for part in listed] if isinstance(listed, list) else []
+        named = [option.value if option else None for option in read]
         order = list(dict.fromkeys(value for value in named if value is not None))
         missing = [option.value for option in item.options if option.value not in order]
         if None in named or len(missing) > 1:
             return None
-        notes = [f"{value} named twice" for value in order if named.count(value) > 1]
+        notes = [option.note for option in read if option and option.note]
+        notes += [f"{value} named twice" for value in order if named.count(value) > 1]
         notes += [f"{value} left out, ranked last" for value in missing]
         return Answer(item.id, "repaired" if notes else "ok", data=[*order, *missing], notes=tuple(notes))
 
@@ -558,10 +726,12 @@ class BestWorst(Kind):
     def _read(self, item: Item, members: Members) -> Answer | None:
         inner = members.get("value")
         given = inner if isinstance(inner, dict) else members
-        best, worst = (option_given(item, given.get(name)) for name in ("best", "worst"))
-        if best is None or worst is None or best == worst:
+        best, worst = read_option(item, given.get("best")), read_option(item, given.get("worst"))
+        if best is None or worst is None or best.value == worst.value:
             return None
-        return Answer(item.id, "ok", data={"best": best, "worst": worst})
+        notes = tuple(option.note for option in (best, worst) if option.note)
+        data: JsonValue = {"best": best.value, "worst": worst.value}
+        return Answer(item.id, _status_of(notes), data=data, notes=notes)
 
     def written(self, item: Item, answer: Answer) -> Members:
         return dict(answer.data) if isinstance(answer.data, dict) else {}

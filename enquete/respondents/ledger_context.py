@@ -18,7 +18,7 @@ from pydantic import JsonValue, ValidationError
 from enquete.ledger.ledger import Ledger
 from enquete.locale import N_, in_language, tell
 from enquete.models.metered_model import AlternateModels, MeteredModel
-from enquete.models.parsing import compact, read_object
+from enquete.models.parsing import ReadObject, compact, read_reply_object
 from enquete.respondents.ground_truth import Key, pick, uniform
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.neutral import control_block, neutral_digest, nobody
@@ -184,6 +184,7 @@ INTERVIEWER = N_(
 AGAIN: Mapping[str, str] = {
     "unreadable": N_("Your last reply was not a JSON object. Answer only with JSON."),
     "cut off": N_("Your last reply was too long and was cut off. Answer more briefly."),
+    "broken off": N_("Your last reply broke off before its end. Answer once more."),
     "unfit": N_("Your last reply did not have the form asked for:"),
 }
 
@@ -363,10 +364,8 @@ class LedgerContext:
             completion = await interviewer.request(key, partial(self._task_prompt, task, problem, attempt), offline)
             if completion == "short" or completion == "failed":
                 return completion
-            # What is left of a cut reply may look whole (a list without its end): read it only when all else failed.
-            cut_off = completion.finish == "length" and attempt < ATTEMPTS - 1
             again = in_language(AGAIN, self.language)
-            result = again["cut off"] if cut_off else _read_result(task, completion, again)
+            result = _read_result(task, completion, again, is_last=attempt == ATTEMPTS - 1)
             if not isinstance(result, str):
                 return result, completion.model
             problem = result
@@ -406,14 +405,29 @@ def _marked(answer: Answer, start: int, notes: tuple[str, ...]) -> Answer:
     return replace(answer, position=answer.position + start, notes=(*answer.notes, *notes))
 
 
-def _read_result(task: InterviewerTask[ResultT], completion: Completion, again: Mapping[str, str]) -> ResultT | str:
-    """The result, or what was wrong with the reply (goes into the next prompt)."""
-    wanted = task.result.model_fields.keys()
-    members = read_object(completion.text, wanted=wanted, truncated=completion.finish == "length")
-    if members is None:
+def _read_result(
+    task: InterviewerTask[ResultT], completion: Completion, again: Mapping[str, str], *, is_last: bool
+) -> ResultT | str:
+    """Return the result, or what was wrong with the reply, which goes into the next prompt.
+
+    A field that broke off would become its default, and a list that broke off would look whole. So nothing is taken of
+    an object that is not closed. A closed one before a break is taken from the last attempt only: it may have been an
+    entry of a list.
+    """
+    read = read_reply_object(completion.text, wanted=task.result.model_fields.keys())
+    if read.breaks_off or _may_be_cut(read, completion.finish):
+        is_whole = read.members is not None and read.is_closed and read.is_exact
+        if not (is_last and is_whole):
+            return again["cut off" if completion.finish == "length" else "broken off"]
+    if read.members is None:
         return again["unreadable"]
     try:
-        return task.result.model_validate(members)
+        return task.result.model_validate(read.members)
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5]]
         return f"{again['unfit']} {json.dumps(problems, ensure_ascii=False)}"
+
+
+def _may_be_cut(read: ReadObject, finish: str) -> bool:
+    """Return whether an object of a reply that did not end by itself had to be repaired: its end may be our guess."""
+    return finish != "stop" and read.members is not None and not read.is_exact

@@ -180,7 +180,7 @@ def constraint_of(block: Block) -> Constraint | None:
 # methodology, arm and phase, and what was wrong with the last reply stands behind the questions, so that providers can
 # cache all that comes before. Persona, posts and other people's words are data: each stands in a fence (roles.py).
 
-Problem = Literal["", "unreadable", "refused", "missing", "short", "constraint"]
+Problem = Literal["", "unreadable", "refused", "missing", "short", "broken_off", "number", "constraint"]
 
 OUTPUT_FLOOR = 1024  # reasoning models spend output tokens before the first character of the answer
 
@@ -248,6 +248,8 @@ def _again(problem: Problem, words: PromptTexts) -> str:
         "refused": words.again_refused,
         "missing": words.again_missing,
         "short": words.again_short,
+        "broken_off": words.again_broken_off,
+        "number": words.again_number,
         "constraint": "",  # the rule says what is wrong
         "": "",
     }[problem]
@@ -271,6 +273,7 @@ async def interview(
     reading = ParsedReply()
     problem: Problem = ""
     cuts = 0
+    form_is_known = False
     for attempt in range(block.attempts):
         completion = await model.request(
             call_key(block, attempt),
@@ -283,7 +286,8 @@ async def interview(
         if completion == "failed":
             failed: dict[str, Status] = dict.fromkeys((item.id for item in pending), "failed")
             return Reply("done", _in_order(block, constraint, answers, failed))
-        reading = read_reply(completion, pending, names)
+        form_is_known |= problem == "number"
+        reading = read_reply(completion, pending, names, number_form_is_known=form_is_known)
         cuts += reading.cut_off
         if constraint is not None and problem == "constraint":
             answers = constraint.merged(answers, reading.answers)
@@ -330,6 +334,10 @@ def _problem(reading: ParsedReply) -> Problem:
         return "refused"
     if reading.cut_off:
         return "short"
+    if reading.broke_off:
+        return "broken_off"
+    if reading.unclear:
+        return "number"
     return "unreadable" if reading.unreadable else "missing"
 
 

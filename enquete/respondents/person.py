@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from enquete.ledger import queries
 from enquete.ledger.connection import explained
 from enquete.ledger.ledger import Ledger, now
-from enquete.respondents.questions import read_answer
+from enquete.respondents.questions import is_nothing_said, read_answer
 from enquete.state.asking import Answer, Block, BlockKey, CallKey, Item, Participant, Reply
 from enquete.state.errors import InputError
 from enquete.state.interview_context import Completion, Metered, Prompt
@@ -131,7 +131,8 @@ def require_readable(block: Block, given: Mapping[str, JsonValue]) -> None:
     """Raises InputError, saying what would do, where something was said that is no answer to its item."""
     for item in block.items:
         entered = given.get(item.id)
-        if entered not in (None, "") and read_answer(item, entered) is None:
+        is_left_out = entered == "" or is_nothing_said(item, entered)
+        if not is_left_out and read_answer(item, entered) is None:
             raise InputError(f"{item.id}: {entered!r} is no answer; it takes {_taken(item)}")
 
 
@@ -139,7 +140,8 @@ def _taken(item: Item) -> str:
     options = ", ".join(f"{option.value} ({option.label})" for option in item.options)
     bounded = item.minimum is not None and item.maximum is not None
     span = f" from {item.minimum:g} to {item.maximum:g}" if bounded else ""
-    return f"{item.kind}{span}{': ' + options if options else ''}"
+    form = ", with digits alone and a point before decimals, such as 1500 or 1.5" if item.kind == "number" else ""
+    return f"{item.kind}{span}{form}{': ' + options if options else ''}"
 
 
 def persons_named(people: str) -> frozenset[str]:

@@ -19,8 +19,19 @@ from string import ascii_uppercase
 from pydantic import JsonValue
 
 from enquete.locale import N_, in_language
-from enquete.models.parsing import looks_like_refusal, read_object
-from enquete.respondents.kinds import DECIMAL, PromptTexts, kind_of, object_schema, parse_number
+from enquete.models.parsing import looks_like_refusal, read_reply_object
+from enquete.respondents.kinds import (
+    DECIMAL,
+    NumberKind,
+    PromptTexts,
+    is_declined,
+    is_read_as_written,
+    kind_of,
+    object_schema,
+    parse_number,
+    plain_numbers,
+    unwrap,
+)
 from enquete.respondents.roles import fence
 from enquete.simulations.digest import unmarked
 from enquete.state.asking import Answer, Block, Item, Language
@@ -147,49 +158,73 @@ NAMES = "names "
 
 @dataclass
 class ParsedReply:
-    """What one reply gave: answers by item, items declined in so many words, and what was wrong with the whole."""
+    """What one reply gave: answers by item, items declined in so many words, and what was wrong with the whole.
+
+    `unclear`: items whose number may be two. `cut_off`: it reached its longest length. `broke_off`: it ends in the
+    middle, for whatever other reason.
+    """
 
     answers: dict[str, Answer] = field(default_factory=dict)
     declined: set[str] = field(default_factory=set)
+    unclear: set[str] = field(default_factory=set)
     unknown: int = 0
     unreadable: bool = False
     refused: bool = False
     cut_off: bool = False
+    broke_off: bool = False
 
 
-def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> ParsedReply:
+def read_reply(
+    completion: Completion, items: Sequence[Item], names: Names, *, number_form_is_known: bool = False
+) -> ParsedReply:
     """Answers that can be taken from a reply; items not in `answers` are still open.
 
     `names`: under which names they were asked for. An item's id is one too, as a run's earlier calls may have had it.
+    `number_form_is_known`: the question said that a point stands before decimals, so that 1.500 is 1.5.
     """
     cut_off = completion.finish == "length"
     refused = completion.finish in ("refusal", "content_filter")
     wanted = {item.id for item in items}
     called = {names[item.id]: item.id for item in items}
-    read = None if refused else read_object(completion.text, wanted={*wanted, *called}, truncated=cut_off)
-    members = None if read is None else {called.get(name, name): given for name, given in read.items()}
-    if members is None or not wanted & members.keys():
-        refused = refused or (members is None and looks_like_refusal(completion.text))
-        return ParsedReply(unreadable=True, refused=refused, cut_off=cut_off, unknown=len(members or ()))
-    reading = ParsedReply(cut_off=cut_off, unknown=len(members.keys() - wanted))
+    if refused:
+        return ParsedReply(unreadable=True, refused=True)
+    read = read_reply_object(completion.text, wanted={*wanted, *called})
+    broke_off = read.breaks_off and not cut_off
+    if read.members is None:
+        refused = looks_like_refusal(completion.text)
+        return ParsedReply(unreadable=True, refused=refused, cut_off=cut_off, broke_off=broke_off)
+    members = {called.get(name, name): given for name, given in read.members.items()}
+    if not wanted & members.keys():
+        return ParsedReply(unreadable=True, cut_off=cut_off, broke_off=broke_off, unknown=len(members))
+    reading = ParsedReply(cut_off=cut_off, broke_off=broke_off, unknown=len(members.keys() - wanted))
     for item in items:
         given = members.get(item.id)
+        if number_form_is_known:
+            given = plain_numbers(given)
         answer = read_answer(item, given)
         if answer is not None:
             reading.answers[item.id] = answer
-        elif item.id in members and _declined(item, given):
+        elif item.id in members and is_nothing_said(item, given):
             reading.declined.add(item.id)
+        elif isinstance(kind := kind_of(item), NumberKind) and kind.is_unclear(item, given):
+            reading.unclear.add(item.id)
     if reading.unknown and reading.answers:
         first = next(iter(reading.answers.values()))
         first.notes = (*first.notes, f"{reading.unknown} unknown items ignored")
     return reading
 
 
-def _declined(item: Item, given: JsonValue) -> bool:
-    """An explicit null: the respondent was asked and gave no value."""
+def is_nothing_said(item: Item, given: JsonValue) -> bool:
+    """Return whether the respondent was asked and gave no value: null, "N/A", "don't know"."""
     if not isinstance(given, dict):
-        return given is None
-    return any(name in given and given[name] is None for name in ("value", "text", *kind_of(item).schema(item)))
+        return _says_nothing(given)
+    members = ("value", "text", *kind_of(item).schema(item))
+    return any(name in given and _says_nothing(given[name]) for name in members)
+
+
+def _says_nothing(given: JsonValue) -> bool:
+    given = unwrap(given)
+    return given is None or (isinstance(given, str) and is_declined(given))
 
 
 def read_answer(item: Item, given: JsonValue) -> Answer | None:
@@ -211,11 +246,15 @@ def _confidence(item: Item, members: dict[str, JsonValue]) -> tuple[float | None
     """Confidence 0–1 and notes. A value above 1 and up to 100 is read as per cent, and noted."""
     if not item.confidence:
         return None, ()
-    value = parse_number(members.get("confidence"), DECIMAL)
+    given = members.get("confidence")
+    share = given.strip().removesuffix("%") if isinstance(given, str) else given
+    value = parse_number(share, DECIMAL)
     if value is None:
         return None, ("no confidence given",)
+    if share != given and isinstance(given, str) and given.strip().endswith("%") and 0 <= value <= 100:
+        return value / 100, (f"confidence {value:g} % read as {value / 100:g}",)
     if 0 <= value <= 1:
-        return value, ()
+        return value, () if is_read_as_written(given, DECIMAL) else (f"confidence {given} read as {value:g}",)
     if 1 < value <= 100:
         return value / 100, (f"confidence {value:g} read as {value / 100:g}",)
     return None, (f"confidence {value:g} is out of range",)

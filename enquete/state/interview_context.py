@@ -33,7 +33,7 @@ class Completion:
     """A settled call: what came back, parsed by nobody yet."""
 
     text: str
-    finish: str = "stop"  # stop, length, content_filter, refusal
+    finish: str = "stop"  # stop, length, content_filter, refusal, other
     model: str = field(default="", compare=False)  # that was asked
 
 

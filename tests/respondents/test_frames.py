@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from enquete.respondents.kinds import FRAMES, worded
+from enquete.respondents.kinds import FRAMES, PromptTexts, worded
 from enquete.respondents.llm import compose, system_prompt
 from enquete.state.asking import Block, BlockKey, Item, Language, Option
 from tests.support.populations import participants
@@ -20,7 +20,7 @@ def test_every_text_around_a_question_is_put_in_other_words(language: Language) 
         for name, text in worded("as_written", language)._asdict().items()
         if text == getattr(worded("paraphrased", language), name)
     }
-    assert same == {"again_unreadable", "again_refused", "again_missing", "again_short"}
+    assert same == {name for name in PromptTexts._fields if name.startswith("again_")}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

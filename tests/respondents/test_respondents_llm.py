@@ -120,6 +120,22 @@ def test_a_reply_cut_off_by_length_gets_twice_the_room(tmp_path: Path) -> None:
     assert sender.sent[1].messages[0]["content"].endswith(worded("as_written", "en").again_short)
 
 
+def test_a_number_with_two_meanings_is_asked_again_with_the_form_named(tmp_path: Path) -> None:
+    boats = Item(id="n", kind="number", wording="How many boats?", minimum=0, maximum=20_000)
+    block = Block(key=KEY, instruction="Please answer.", items=(boats,))
+
+    async def run() -> tuple[Reply, ScriptedSender]:
+        sender = ScriptedSender(['{"n": "1.500"}', '{"n": 1500}'])
+        async with opened(tmp_path) as ledger:
+            return await asked(ledger, sender, block=block), sender
+
+    reply, sender = asyncio.run(run())
+    assert [(answer.value, answer.status) for answer in reply.answers] == [(1500, "repaired")]
+    again = sender.sent[1].messages[0]["content"]
+    assert again.endswith(worded("as_written", "en").again_number)
+    assert "such as 1500 or 1.5" in again
+
+
 def test_short_on_the_way_keeps_every_settled_call_for_later(tmp_path: Path) -> None:
     """The budget is enough for the first request only: nothing is answered, and nothing is asked twice."""
 
