@@ -155,6 +155,11 @@ _TOOL_CALL = re.compile(r'<tool_call>|"(?:tool_calls|function_call)"\s*:')
 SIDES: Final[tuple[Side, ...]] = ("a", "b")
 
 
+def is_tool_call(text: str) -> bool:
+    """Whether a reply calls a tool, in words: that is no answer, and nothing is compared with it."""
+    return _TOOL_CALL.search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
     """One question as one respondent was asked it, with the answer."""
@@ -323,7 +328,7 @@ def _width(item: Item) -> float | None:
 
 def answer_text(item: Item, answer: Answer | None) -> str:
     """An answer as people read it: the chosen option with its label, the words. "" where there is none to compare."""
-    if answer is None or answer.status not in RESPONDED or _TOOL_CALL.search(answer.text):
+    if answer is None or answer.status not in RESPONDED or is_tool_call(answer.text):
         return ""
     return "\n".join(part for part in (_closed(item, answer), answer.text.strip()) if part)
 

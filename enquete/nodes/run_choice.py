@@ -61,6 +61,7 @@ from enquete.nodes.instrument_pins import as_file, drafts_named, method_settings
 from enquete.nodes.model_server import require_served, server_url
 from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, require_own_limits, served_by
 from enquete.nodes.run_list import interviews_folder, undamaged_runs
+from enquete.nodes.run_settings import record_settings
 from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
 from enquete.respondents.critic import PLANTED, STAND_INS
 from enquete.respondents.ground_truth import uniform
@@ -74,6 +75,7 @@ from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunReques
 from enquete.state.settings import (
     LOCAL_URL,
     Environment,
+    Machine,
     Weights,
     is_local,
     resolve_arms,
@@ -629,16 +631,18 @@ async def begin(
     population: Population,
     estimate: JsonValue = None,
     settle: Callable[[Ledger], Awaitable[RunRecord]] | None = None,
+    machine: Machine | None = None,
 ) -> None:
     """Write a new run: ledger first, then the readable record. A run without its record was never started.
 
     settle: what is still to be asked, with the run's ledger, and the record after it; where it raises, nothing is left
-    of the run."""
+    of the run. machine: how the run is driven, in force wherever it goes on; those of its first session unless given.
+    """
     make_run_folder(choice.folder, choice.store)
     ledger = Ledger(choice.folder / LEDGER, choice.record.run_id, create=True)
     try:
         try:
-            await _write(choice, population, ledger, estimate, settle)
+            await _write(choice, population, ledger, estimate, settle, machine)
         finally:
             await ledger.close()
     except Unfit:
@@ -653,8 +657,12 @@ async def _write(
     ledger: Ledger,
     estimate: JsonValue,
     settle: Callable[[Ledger], Awaitable[RunRecord]] | None,
+    machine: Machine | None,
 ) -> None:
     record, runs = choice.record if settle is None else await settle(ledger), choice.folder.parent
+    if machine is not None:
+        server = machine.base_url or record.base_url or None
+        await record_settings(ledger, machine.model_copy(update={"base_url": server}))
     asked = run_population(choice, population)
     await ledger.store_population(asked)
     for part, columns in enumerate(_columns(population, asked)):

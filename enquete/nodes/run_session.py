@@ -39,6 +39,7 @@ from enquete.models.metered_model import MeteredModel, Replay, Sender, Terms, va
 from enquete.models.prices import Prices
 from enquete.nodes.model_server import LIMITER, OtherServers, asked_url, make_sender
 from enquete.nodes.planning import CRITIC, PriceOf, RunBase, claim_name, claims, open_ledger, price_of, served_models
+from enquete.nodes.run_settings import record_settings, recorded_in, resolve_run_machine
 from enquete.respondents.critic import STAND_IN
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
@@ -52,7 +53,7 @@ from enquete.state.errors import ModelUnavailable, ReplayMissing, SettingsError
 from enquete.state.interview_context import REHEARSAL, Completion, Metered, Respondent
 from enquete.state.methodology import Truth
 from enquete.state.request import LOCAL, RunRequest
-from enquete.state.settings import Environment, Machine, resolve_machine
+from enquete.state.settings import Environment, Machine
 
 if TYPE_CHECKING:
     from enquete.models.batches import BatchQueue
@@ -369,7 +370,10 @@ def driving(folder: Path) -> Iterator[None]:
 
 @asynccontextmanager
 async def using(address: str, machine: Machine | None = None) -> AsyncIterator[RunSession]:
-    """The open session of a run; the first user opens it (taking the run's lock), the last one closes it."""
+    """The open session of a run; the first user opens it (taking the run's lock), the last one closes it.
+
+    machine: how the run is driven from now on, which is written down; as it was driven before unless given.
+    """
     folder = _driven.get() or Path(address)
     key = (str(folder.absolute()), id(asyncio.get_running_loop()))
     entry = _entries.setdefault(key, _Entry())
@@ -377,8 +381,7 @@ async def using(address: str, machine: Machine | None = None) -> AsyncIterator[R
     try:
         async with entry.guard:
             if entry.run_session is None:
-                chosen = machine or resolve_machine(RunRequest(), Environment.read())
-                entry.run_session = await entry.stack.enter_async_context(_opened(folder, chosen))
+                entry.run_session = await entry.stack.enter_async_context(_opened(folder, machine))
             run_session = entry.run_session
         yield run_session
     finally:
@@ -392,16 +395,19 @@ async def using(address: str, machine: Machine | None = None) -> AsyncIterator[R
 
 
 @asynccontextmanager
-async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
+async def _opened(folder: Path, machine: Machine | None) -> AsyncIterator[RunSession]:
     async with AsyncExitStack() as stack:
         stack.enter_context(held(folder))
-        LIMITER.resize(machine.concurrency)
         disk_reserve = stack.enter_context(DiskReserve(folder).held())
         beside = told_beside(folder)
         require_sound(folder)
         ledger = Ledger(folder / LEDGER, room=disk_reserve)
         stack.push_async_callback(ledger.close)
         record = ledger.record
+        if machine is None:
+            machine = resolve_run_machine(RunRequest(), Environment.read(), recorded_in(ledger, folder))
+        await record_settings(ledger, machine)
+        LIMITER.resize(machine.concurrency)
         gone, noted = missing(beside, ledger.read)
         if gone:
             log.warning("%s: %s", record.run_id, lost_text(gone, noted))

@@ -32,13 +32,14 @@ from enquete.nodes.planning import CRITIC, OF_PROBES, planned
 from enquete.nodes.rounds import graph_failure
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
+from enquete.nodes.run_settings import recorded_settings, resolve_run_machine, settings_of
 from enquete.nodes.waves import open_t1, simulation_status
 from enquete.respondents.person import as_shown, open_forms, require_readable, submit
 from enquete.state.asking import Block, Participant
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
 from enquete.state.errors import InputError, LedgerError, SettingsError, complaints
 from enquete.state.request import RunRequest, TokenCap, parse_request
-from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
+from enquete.state.settings import Environment, Machine, resolve_root
 
 # --- What a stopped run says to whoever goes on with it (an interrupt of LangGraph), and takes in return
 
@@ -150,6 +151,17 @@ NOT_BEGUN = (
 )
 
 
+async def take_settings(run: str, request: RunRequest) -> None:
+    """Write down what a resume's context says about how the run is driven, which all nodes then read."""
+    if not request.model_fields_set:
+        return  # the façade's driver has the run open already
+    recorded = recorded_settings(Path(run))
+    machine = resolve_run_machine(request, Environment.read(), recorded)
+    if settings_of(machine) != recorded:
+        async with using(run, machine):
+            pass
+
+
 class Unfiltered(dict[str, Any]):
     """The agent server drops what a context's schema lacks, before a graph could refuse it: here it has everything."""
 
@@ -162,17 +174,18 @@ class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
     would the resume of a thread that has no run: to the library it is a start with nothing said."""
 
     async def astream(self, input: Any, config: Any = None, *, context: Any = None, **more: Any) -> AsyncIterator[Any]:
+        request = parse_request(**context) if isinstance(context, Mapping) else context
         if isinstance(input, Mapping):
             require_known(input)
         else:
-            await self._require_resumable(input, config)
-        request = parse_request(**context) if isinstance(context, Mapping) else context
+            run = await self._require_resumable(input, config)
+            await take_settings(run, request or RunRequest())
         async for event in super().astream(input, config, context=request, **more):
             yield event
 
-    async def _require_resumable(self, command: Any, config: Any) -> None:
-        """Before the library keeps the value: it would give a refused one to the node again, whatever it is resumed
-        with next.
+    async def _require_resumable(self, command: Any, config: Any) -> str:
+        """The thread's run. Before the library keeps the value: it would give a refused one to the node again, whatever
+        it is resumed with next.
 
         Raises SettingsError, InputError.
         """
@@ -183,6 +196,7 @@ class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
         for stop in snapshot.interrupts if isinstance(command, Command) and command.resume is not None else ():
             by_id = isinstance(command.resume, Mapping) and stop.id in command.resume
             await require_acceptable(run, command.resume[stop.id] if by_id else command.resume, stop.value)
+        return str(run)
 
     def get_context_jsonschema(self) -> dict[str, Any] | None:
         schema = super().get_context_jsonschema()
@@ -309,10 +323,10 @@ class EntryNodes:
             root = resolve_root(request, environment)
             request = await asyncio.to_thread(as_demo, request, root, completed=not self._waits(request))
         choice, population = await asyncio.to_thread(choose_run, request, environment, self._available)
-        machine = resolve_machine(request, environment)
+        machine = resolve_run_machine(request, environment, recorded_settings(choice.folder))
         if choice.action == "new":
             await require_server_of(choice.record, machine)
-            await begin(choice, population)
+            await begin(choice, population, machine=machine)
         return str(choice.folder), machine
 
     def _waits(self, request: RunRequest) -> bool:

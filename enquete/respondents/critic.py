@@ -78,9 +78,28 @@ _VERDICT = re.compile(rf"{_TAG}{_JOINT}(?:(?:response|answer|antwort)\s+)?([AB])
 _BRACKETED = re.compile(rf"\[\s*(?:response|answer|antwort)\s+([AB])\s*\]{_END}", re.IGNORECASE)
 _BARE = re.compile(r"\W*(?:(?:response|answer|antwort)\s+)?([AB])\W*", re.IGNORECASE)
 _BECAUSE = re.compile(
-    r"\W*(?:(?:response|answer|antwort)\s+)?([AB])\W{1,3}(?:because|since|weil|da|denn)\b[\s,:]*(?=\S)",
+    r"\W*(?:(?:response|answer|antwort)\s+)?([AB])[^\w\n]{1,3}(?:because|since|weil|da|denn)\b[\s,:]*(?=\S)",
     re.IGNORECASE,
 )
+_THOUGHT = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.IGNORECASE | re.DOTALL)
+# The other shape: the verdict first, then why. What is read of A is read of B, and "A good answer …" names neither, so
+# a letter counts as a verdict only where something parts it from the reason: a mark, a line's end, or "is better".
+_LABEL = (
+    r"(?:\W*(?:(?:final\s+)?(?:result|verdict|choice|preference|winner|output|answer|better\s+(?:response|answer)|"
+    r"ergebnis|urteil|wahl|antwort)\s*\W*[:=]|\[\s*(?:RESULT|ERGEBNIS)\s*\]))?"
+)
+_NAMED = r"(?:(?:the\s+)?(?:response|answer|option|antwort)\s+)?"
+_BETTER = (
+    r"\s+(?:(?:is|ist|seems|feels|wirkt|scheint)\s+(?:(?:the|die|clearly|much|slightly|deutlich|etwas)\s+)*"
+    r"(?:better|best|stronger|closer|preferable|preferred|superior|winner|more\s+\w+|besser|bessere|stärker|näher|"
+    r"überzeugender|glaubwürdiger|realistischer|natürlicher|vorzuziehen)|wins|gewinnt)\b"
+)
+_MARK = r"(?:[*_`\"')\]]*\s*(?:\n|[.:;,!]|[-–—]+\s|\s[-–—]+|$)|[*_`)\]]+\s)"
+_OPENING = re.compile(
+    rf"{_LABEL}[\s*_`\"'(\[]*{_NAMED}[*_`\"'(\[]*(?-i:([AB]))(?:(?P<claim>[*_`\"')\]]*{_BETTER})|{_MARK})",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(r"\[\s*(?:RESULT|ERGEBNIS)\s*\]|\b(?:result|verdict|ergebnis|urteil)\s*\W*[:=]", re.IGNORECASE)
 _HEAD = re.compile(r"^\W*(?:feedback|reason|begründung|grund)\W*:\s*", re.IGNORECASE)
 
 
@@ -93,25 +112,63 @@ def grade(text: object) -> int | None:
 
 
 def verdict(text: object) -> Letter | None:
-    """`… [RESULT] A`, `[Response A]`, and a text that is the letter alone, or the letter and why ("B because …"). A
-    sentence that ends in a letter ("I select Response B.") is no verdict."""
+    """Return which of two responses a reply prefers; None where it says neither, or both.
+
+    Read are a result at the end (`… [RESULT] A`, `[Response A]`), the letter alone, and the letter followed by why (`B
+    because …`, `A - …`, `B` and a new line, `Verdict: A. …`, `Response A is better.`). A sentence that ends in a letter
+    ("I select Response B.") is no verdict.
+    """
     end = _end(text)
     match = _VERDICT.search(end) or _BRACKETED.search(end)
-    if match is None and isinstance(text, str) and not re.search(_TAG, end, re.IGNORECASE):
-        whole = clean_text(text).strip()
-        match = _BARE.fullmatch(whole[:100] if len(whole) <= 100 else "") or _BECAUSE.match(whole)
+    if match is None and isinstance(text, str):
+        whole = _spoken(text)
+        bare = _BARE.fullmatch(whole) if len(whole) <= 100 else None
+        match = bare or _opening(whole)
     if match is None:
         return None
     return "A" if match[1].upper() == "A" else "B"
 
 
+def _spoken(text: str) -> str:
+    """Return a reply without what the model thought aloud before it."""
+    return _THOUGHT.sub("", clean_text(text), count=1).strip()
+
+
+def _opening(whole: str) -> re.Match[str] | None:
+    """Return the verdict that a reply begins with, unless the rest of it takes that back."""
+    because = _BECAUSE.match(whole)
+    match = because or _OPENING.match(whole)
+    if match is None or _ANNOUNCED.search(whole[match.end() :]):  # a result of its own, which could not be read
+        return None
+    if because is None and _prefers_too("B" if match[1].upper() == "A" else "A", match):
+        return None
+    return match
+
+
+def _prefers_too(letter: str, match: re.Match[str]) -> bool:
+    """Whether what follows a verdict names the other response in the same way, as a list does ("A: …  B: …"), or
+    prefers that one after all ("A is better in tone, but B is closer")."""
+    rest = match.string[match.end() :]
+    named = rf"[\s*_`(\[]*{_NAMED}(?-i:{letter})[*_`)\]]*"
+    listed = rf"(?:^|[\n.;!?,]\s*|\b(?:and|or|und|oder)\s+){named}(?:\s*[:–—]|\s+-+\s|\s*$)"
+    contrast = r"\b(?:but|however|aber|jedoch)\b,?\s+"
+    if match["claim"] is not None:
+        contrast = r"(?:[\n.;!?,]\s*|\b(?:but|however|while|whereas|and|aber|jedoch|während|und)\b,?\s+)"
+    preferred = rf"{contrast}{named}{_BETTER}"
+    return re.search(f"{listed}|{preferred}", rest, re.IGNORECASE | re.MULTILINE) is not None
+
+
 def reason(text: object) -> str:
-    """What stands before the result, for people to read."""
+    """Return why, for people to read: what stands before the result, or behind a verdict that comes first."""
     shown = _end(text, 4 * LONGEST_REASON)
     for form in (_VERDICT, _GRADE, _BRACKETED):
         match = form.search(shown)
         shown = shown[: match.start()] if match else shown
-    shown = "" if _BARE.fullmatch(shown) else _BECAUSE.sub("", shown, count=1) if _BECAUSE.match(shown) else shown
+    if _BARE.fullmatch(shown):
+        shown = ""
+    elif isinstance(text, str) and (opening := _opening(_spoken(shown))) is not None:
+        is_sentence = opening.groupdict().get("claim") is not None  # "Response A is better, as …" is read whole
+        shown = shown if is_sentence else _spoken(shown)[opening.end() :]
     shown = " ".join(_HEAD.sub("", shown.strip()).split())
     return shown if len(shown) <= LONGEST_REASON else f"{shown[: LONGEST_REASON - 1]}…"
 

@@ -57,6 +57,7 @@ from enquete.nodes.planning import CRITIC, NARRATIVE, planned, require_own_limit
 from enquete.nodes.run_choice import RunChoice, begin, choose_run, chosen_again, run_population
 from enquete.nodes.run_list import survey
 from enquete.nodes.run_session import Progress, RunSession, driving, using
+from enquete.nodes.run_settings import explain_other_server, recorded_settings, resolve_run_machine
 from enquete.nodes.study_graph import Synthesise
 from enquete.nodes.waves import simulation_status
 from enquete.simulations.digest import digests
@@ -98,7 +99,7 @@ class Driver:
         `in_talk`: a person answers one question after another, and does not wait for a report before each.
         `synthesise`: what writes it up."""
         self._folder = Path()
-        self._machine = machine
+        self.machine = machine
         self._progress = progress
         self._fresh = fresh
         self._in_talk = in_talk
@@ -159,7 +160,7 @@ class Driver:
         await asyncio.shield(ended)
 
     async def _drive(self) -> None:
-        async with using(self._folder.name, self._machine) as run_session:
+        async with using(self._folder.name, self.machine) as run_session:
             self._run_session = run_session
             run_session.simulation, self.simulation = self.simulation, None
             if self._progress is not None:
@@ -325,7 +326,7 @@ class Start:
     ):
         self.folder = folder
         self.request = request
-        self.machine = resolve_machine(request, Environment.read())
+        self.machine = self._machine_of(folder)
         self.resumed = resumed
         self.shown = shown
         self.fresh = fresh
@@ -334,8 +335,12 @@ class Start:
         self.to_begin: RunChoice | None = None
         self._is_there = False  # the model's server, when it was asked
 
-    def driver(self, progress: Progress | None = None) -> Driver:
+    def _machine_of(self, folder: Path) -> Machine:
+        """How the run is driven: as the request says, else as it was begun. Raises LedgerError."""
+        environment, recorded = Environment.read(), recorded_settings(folder)
+        return resolve_run_machine(self.request, environment, recorded)
 
+    def driver(self, progress: Progress | None = None) -> Driver:
         return Driver(self.machine, progress, fresh=self.fresh, in_talk=self.in_talk)
 
     async def begin(self) -> None:
@@ -356,14 +361,15 @@ class Start:
             self.take(chosen_again(choice, self.request, population))
             if self.to_begin is not None:
                 judge = partial(self._judged, self.to_begin, population) if is_checked(self.request, choice) else None
-                await begin(choice, population, pinned, judge)
+                await begin(choice, population, pinned, judge, self.machine)
         self.to_begin = None
         if not population.has_simulation:
             self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again
 
     def take(self, choice: RunChoice) -> None:
         """This is the run that is meant."""
-        self.folder = choice.folder
+        if choice.folder != self.folder:
+            self.folder, self.machine = choice.folder, self._machine_of(choice.folder)
         self.resumed, self.shown = choice.action == "resume", choice.action == "finished"
         self.to_begin = choice if choice.action == "new" else None
 
@@ -373,9 +379,17 @@ class Start:
             return
         record = self.to_begin.record if self.to_begin is not None else await run_in_thread(self._record_if_asking)
         if record is not None:
+            if record.asks_model and not record.weights:
+                self._warn_of_other_server(record)
             require_executor(self.machine.executor, record, self.machine)
             await require_server_of(record, self.machine)
         self._is_there = True
+
+    def _warn_of_other_server(self, record: RunRecord) -> None:
+        """A run stays at its server; whoever named another one in their environment must know."""
+        why = explain_other_server(recorded_settings(self.folder), self.request, Environment.read())
+        if why:
+            log.warning("run %s %s", record.run_id, why)
 
     def _record_if_asking(self) -> RunRecord | None:
         run = read_run(self.folder)
@@ -493,6 +507,7 @@ async def drive(task: Start, driver: Driver) -> Run:
         await task.begin()
     if not task.shown:
         driver.simulation, task.simulation = task.simulation, None  # whoever needs it has it, and nobody keeps it
+        driver.machine = task.machine  # of a run that another process began meanwhile, as that one said
         await driver.drive(task.folder)
     return Run(task.folder, resumed=task.resumed, shown=task.shown)
 

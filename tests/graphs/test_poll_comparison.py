@@ -38,7 +38,8 @@ def offer(root: Path, question: str, side: str, answer: str) -> Any:
 
 def test_answers_wait_for_one_another_in_whatever_order_they_come(root: Path) -> None:
     first = offer(root, "q1", "b", "Because it is late.")
-    assert (first["pairs"], first["waiting"]) == ([], [{"question_id": "q1", "side": "b"}])
+    assert first["pairs"] == []
+    assert first["waiting"] == [{"question_id": "q1", "side": "b", "why": "waits for respondent A"}]
     offer(root, "q2", "a", "Because it is early.")
     both = offer(root, "q1", "a", "Because of the tide.")
     assert [answer["question_id"] for answer in both["waiting"]] == ["q2"]
@@ -70,15 +71,15 @@ def test_a_persons_verdict_is_about_the_pair_as_it_is_shown(root: Path, verdict:
     before = shown["to_prefer"]
     state = do(root, "prefer", verdict=verdict)
     (pair,) = state["pairs"]
-    winner = before["response_a"].removeprefix("From ").removesuffix(".").upper()
-    assert pair["preferred_by_person"]["winner"] == winner
-    assert pair["respondents"]["response_a"] == winner
-    assert (state["to_prefer"], state["by_person"]["n"], state["by_person"][winner.lower()]) == (None, 1, 1)
+    author = before["response_a"].removeprefix("From ").removesuffix(".")
+    assert pair["preferred_by_person"]["winner"] == "response_a"  # the letter that was said
+    assert pair["respondents"]["response_a"] == f"respondent {author.upper()}"
+    assert (state["to_prefer"], state["by_person"]["n"], state["by_person"][f"respondent_{author}"]) == (None, 1, 1)
     assert state["by_person"]["first_shown_won"] == 1
     with pytest.raises(InputError, match="without a person's verdict"):
         do(root, "prefer", verdict="B")
     changed = do(root, "prefer", verdict="B, because it is kinder", question_id="q1")["pairs"][0]
-    assert changed["preferred_by_person"] == {"winner": "AB".replace(winner, ""), "said": "it is kinder"}
+    assert changed["preferred_by_person"] == {"winner": "response_b", "said": "it is kinder"}
     with pytest.raises(InputError, match="names neither"):
         do(root, "prefer", verdict="I select Response B.", question_id="q1")
 
@@ -103,20 +104,99 @@ def test_one_question_to_two_models_is_judged_by_a_third_later(root: Path, monke
         assert {models.count("one"), models.count("two")} == {1}
         (pair,) = comparison["pairs"]
         assert pair["question"] == "Why do you bake?"
-        judged = do(root, "judge_pairs", critic_model="critic")
-        assert judged["pairs"][0]["preferred_by_model"] == {"winner": "tie", "by": "critic", "said": "first."}
+        judged = do(root, "judge_pairs", critic_model="critic", reveal=True)
+        assert judged["pairs"][0]["preferred_by_model"] == {
+            "winner": "tie", "by": "critic", "said": "first.", "in_this_order": "response_a",
+            "in_the_other_order": "response_b",
+        }  # fmt: skip
         assert judged["by_model"]["order_decided"] == 1
         again = len(server.requests)
         do(root, "judge_pairs", critic_model="critic")
         assert len(server.requests) == again
         mine = do(root, "prefer", verdict="A")
-        assert {*mine["pairs"][0]["respondents"].values()} == {"A (one)", "B (two)"}
+        assert {*mine["pairs"][0]["respondents"].values()} == {"respondent A (one)", "respondent B (two)"}
+
+
+@pytest.mark.usefixtures("results_only")
+@pytest.mark.parametrize("questions", [1, 2])
+def test_a_model_s_words_and_winner_mean_the_responses_as_they_are_shown(
+    root: Path, monkeypatch: pytest.MonkeyPatch, questions: int
+) -> None:
+    """The critic prefers what model two says, and says by which letter it found it. Of two questions one shows each
+    respondent first."""
+
+    def script(body: dict[str, Any]) -> str | None:
+        if body["model"] == "critic":
+            text = body["messages"][-1]["content"]
+            letter = "A" if text.index("because of two") < text.index("because of one") else "B"
+            return f"{letter}\nResponse {letter} names two."
+        asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+        return json.dumps({name: {"text": f"It is because of {body['model']}."} for name in asked})
+
+    with ModelServer(script=script) as server:
+        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
+        for number in range(questions):
+            asked = {"question": f"Why {number}?", **ANN, "model": "one", "model_b": "two"}
+            state = do(root, "ask_both", **asked, judged_by="model", critic_model="critic")
+    pair = state["pairs"][-1]
+    assert pair["judged_by_model"]
+    assert (pair["preferred_by_model"], state["by_model"]["n"]) == (None, 0)  # a person is asked first
+    assert "respondents" not in pair
+    assert state["unseen_preferences"] == questions
+    assert "reveal=true" in state["next"]
+
+    shown = do(root, "show_comparison", reveal=True)
+    assert shown["by_model"]["respondent_b"] == questions
+    for pair in shown["pairs"]:
+        winner = "response_a" if "two" in pair["response_a"] else "response_b"
+        assert pair["preferred_by_model"] == {
+            "winner": winner, "by": "critic", "said": f"Response {winner[-1].upper()} names two.",
+            "in_this_order": winner, "in_the_other_order": winner,
+        }  # fmt: skip
+        assert pair["respondents"][winner] == "respondent B (two)"
+    preferred = do(root, "prefer", verdict="A", question_id=pair["question_id"])["pairs"][-1]
+    assert preferred["preferred_by_model"]["winner"] == winner
+    assert preferred["preferred_by_person"]["winner"] == "response_a"
+
+
+def test_an_answer_that_waits_because_the_other_is_a_tool_call_says_so(root: Path) -> None:
+    offer(root, "q1", "a", "Because of the tide.")
+    state = offer(root, "q1", "b", '<tool_call>{"name": "look_up"}</tool_call>')
+    assert state["pairs"] == []
+    (waiting,) = state["waiting"]
+    assert (waiting["question_id"], waiting["side"]) == ("q1", "a")
+    assert waiting["why"].startswith("waits for respondent B, whose reply is a tool call, which is no answer")
+    state = offer(root, "q2", "a", '{"tool_calls": []}')
+    assert state["waiting"][1]["why"].startswith("the reply of respondent A is a tool call")
+    state = offer(root, "q1", "b", "Because it is late.")
+    assert len(state["pairs"]) == 1
+    assert [due["question_id"] for due in state["waiting"]] == ["q2"]
+
+
+@pytest.mark.usefixtures("results_only")
+def test_a_model_that_calls_a_tool_leaves_the_other_s_answer_waiting(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(body: dict[str, Any]) -> str | None:
+        said = '<tool_call>{"name": "look_up"}</tool_call>' if body["model"] == "two" else "It is late."
+        asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+        return json.dumps({name: {"text": said} for name in asked})
+
+    with ModelServer(script=script) as server:
+        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
+        state = do(root, "ask_both", question="Why?", **ANN, model="one", model_b="two")
+    assert state["pairs"] == []
+    (waiting,) = state["waiting"]
+    assert waiting["side"] == "a"
+    assert "respondent B, whose reply is a tool call" in waiting["why"]
 
 
 @pytest.mark.usefixtures("results_only")
 def test_agents_of_a_simulation_are_asked_and_judged_at_once(root: Path) -> None:
     mirofish_folder(root / "simulations" / "sim_r", 3, status="completed")
-    comparison = do(root, "ask_both", question="What should change?", sim_id="sim_r", synthetic=True, judged_by="model")
+    comparison = do(
+        root, "ask_both", question="What should change?", sim_id="sim_r", synthetic=True, judged_by="model", reveal=True
+    )
     assert len(comparison["pairs"]) == 3
     assert (
         comparison["by_model"]["n"] + sum(not pair["preferred_by_model"]["winner"] for pair in comparison["pairs"]) == 3

@@ -119,13 +119,8 @@ def test_commands_name_what_finds_the_simulation_again() -> None:
     assert Place("a/b", root="r").command("run", "--new") == "enquete run a/b --new"
     assert Place("a/b").resume("run_1.f") == "enquete resume run_1.f --sim a/b"
     assert Place("p.csv", out="o").resume("run_1.f") == "enquete resume run_1.f --out o"
-    assert (
-        Place("s", root="r").resume("run_1.f", "http://u/v1")
-        == "enquete resume run_1.f --root r --base-url http://u/v1"
-    )
-    assert (
-        Place("p.csv", out="o").resume("run_1", "", "--retry-failed") == "enquete resume run_1 --retry-failed --out o"
-    )
+    assert Place("s", root="r").resume("run_1.f") == "enquete resume run_1.f --root r"
+    assert Place("p.csv", out="o").resume("run_1", "--retry-failed") == "enquete resume run_1 --retry-failed --out o"
     assert Place("run_1.f").is_token
     assert not Place("sim_1").is_token
 

@@ -6,6 +6,10 @@ also be handed in from elsewhere. Whichever comes first waits in a buffer for th
 Who prefers sees two responses without names; over a comparison each respondent stands first as often as the other, and
 a model judges every pair in both orders, through a ledger of its own.
 
+In a reply the letters A and B, alone or after "response", are the two texts of a pair as it is shown; who wrote them is
+called "respondent A" and "respondent B". A person is asked before a model's preference is shown, which would be theirs
+else.
+
 Measured by: what one comparison does to its buffer, orders and verdicts (tests/graphs/test_poll_comparison.py).
 """
 
@@ -13,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from enquete.analysis.preference import win_rate
 from enquete.ledger.folders import write_atomically
 from enquete.locale import N_
-from enquete.nodes.critic_graph import MatchingBuffer, Side, Winner, winner_of
+from enquete.nodes.critic_graph import MatchingBuffer, Side, Winner, is_tool_call, winner_of
 from enquete.nodes.model_server import opened
 from enquete.nodes.run_list import NamedRecords
 from enquete.respondents.critic import (
@@ -76,6 +80,10 @@ class AskingBoth(OfComparison):
         Literal["later", "model"], Field(description="model: it prefers at once; later: prefer or judge_pairs do")
     ] = "later"
     critic_model: Annotated[ModelName, Field(description="that prefers; A's unless named")] = ""
+    reveal: Annotated[
+        bool,
+        Field(description="show what a model prefers, and who is who, also of pairs in which no person has preferred"),
+    ] = False
     budget_tokens: Annotated[TokenCap, Field(description="cap of each respondent's run")] = None
     confirm: Annotated[bool, Field(description="ask although the estimate exceeds the budget")] = False
 
@@ -103,12 +111,20 @@ class Judging(OfComparison):
     critic_model: Annotated[ModelName, Field(description="that prefers; the configured one unless named")] = ""
     synthetic: Annotated[bool, Field(description="the built-in stand-in prefers: free")] = False
     rubric: Annotated[Rubric, Field(description="the criterion")] = "realistic"
+    reveal: Annotated[
+        bool,
+        Field(description="show what a model prefers, and who is who, also of pairs in which no person has preferred"),
+    ] = False
 
 
 class ComparisonQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     comparison_id: Annotated[str, Field(pattern=rf"^$|{CHOSEN_ID}", description="all of them unless named")] = ""
+    reveal: Annotated[
+        bool,
+        Field(description="show what a model prefers, and who is who, also of pairs in which no person has preferred"),
+    ] = False
 
 
 # --- on disk ----------------------------------------------------------------------------------------------------------
@@ -126,8 +142,8 @@ class HeldAnswer(BaseModel):
 
 
 class PairPreference(BaseModel):
-    """by: a person, or a model's name. said: their words. forward, backward: who won where A's answer stood first, and
-    where B's did; a person sees one order."""
+    """by: a person, or a model's name. said: their words about the pair as it is shown. winner, forward, backward:
+    which respondent won: of both orders, where A's answer stood first, and where B's did; a person sees one order."""
 
     by: str
     winner: Winner
@@ -161,8 +177,19 @@ class HeldPair(BaseModel):
 
 
 class WaitingAnswer(BaseModel):
-    side: Literal["a", "b"]
+    side: Side
     answer: HeldAnswer
+
+
+class MissingAnswer(BaseModel):
+    """A respondent's reply that is no answer, for which the other's waits. why: what it is instead."""
+
+    side: Side
+    question_id: str
+    why: str
+
+
+TOOL_CALL = "is a tool call, which is no answer"
 
 
 class ComparedQuestion(BaseModel):
@@ -176,6 +203,7 @@ class Comparison(BaseModel):
     language: Spoken = "en"
     questions: list[ComparedQuestion] = []
     waiting: list[WaitingAnswer] = []
+    missing: list[MissingAnswer] = []
     pairs: list[HeldPair] = []
     evicted: int = 0
 
@@ -186,8 +214,9 @@ class Comparison(BaseModel):
         for due in self.waiting:
             buffer.offer(due.answer.question_id, due.side, due.answer)
         pairs, known = list(self.pairs), {pair.a.question_id for pair in self.pairs}
+        called = [answer for answer in answers if is_tool_call(answer.answer)]
         for answer in answers:
-            if answer.question_id in known:
+            if answer.question_id in known or answer in called:
                 continue
             both = buffer.offer(answer.question_id, side, answer)
             if both:
@@ -195,59 +224,119 @@ class Comparison(BaseModel):
                 pairs.append(HeldPair(a=both[0], b=both[1], a_first=self._a_first(len(pairs))))
         gone = len(buffer.evicted())
         waiting = [WaitingAnswer(side=which, answer=answer) for which, answer in buffer.rest()]
-        return self.model_copy(update={"pairs": pairs, "waiting": waiting, "evicted": self.evicted + gone})
+        paired = self.model_copy(update={"pairs": pairs, "waiting": waiting, "evicted": self.evicted + gone})
+        no_answers = {answer.question_id: TOOL_CALL for answer in called}
+        return paired.without_answers(side, no_answers, {answer.question_id for answer in answers})
+
+    def without_answers(self, side: Side, why: Mapping[str, str], settled: Collection[str] = ()) -> Comparison:
+        """With replies of this side that are none, by question; those to the questions `settled` are what they are
+        now."""
+        known = {pair.a.question_id for pair in self.pairs}
+        others = [
+            missing
+            for missing in self.missing
+            if (missing.side != side or missing.question_id not in {*settled, *why})
+            and missing.question_id not in known
+        ]
+        new = [MissingAnswer(side=side, question_id=name, why=text) for name, text in why.items() if name not in known]
+        return self.model_copy(update={"missing": [*others, *new]})
 
     @staticmethod
     def _a_first(place: int) -> bool:
         """Of two pairs that follow one another each respondent is first in one; in which of them is drawn."""
         return (uniform("order", place // 2) < 0.5) == (place % 2 == 0)
 
-    def told(self, id: str) -> dict[str, JsonValue]:
+    def render(self, id: str, *, reveal: bool = False) -> dict[str, JsonValue]:
+        """Return the comparison as callers see it. `reveal`: also what is kept from a person who has yet to prefer."""
         open_pair = next((pair for pair in self.pairs if pair.by(person=True) is None), None)
-        shown: list[JsonValue] = [_shown(pair) for pair in self.pairs]
+        known = [pair for pair in self.pairs if reveal or pair.by(person=True) is not None]
+        unseen = [pair for pair in self.pairs if pair not in known and pair.by(person=False) is not None]
+        shown: list[JsonValue] = [_render_pair(pair, reveal=reveal) for pair in self.pairs]
         answers = [*(answer for pair in self.pairs for answer in pair.shown), *(due.answer for due in self.waiting)]
         authors = [answer.model for answer in answers]
         authors += [preference.by for pair in self.pairs for preference in pair.preferences]
-        waiting: list[JsonValue] = [{"question_id": due.answer.question_id, "side": due.side} for due in self.waiting]
         return {
-            "comparison_id": id, "pairs": shown, "waiting": waiting, "evicted": self.evicted,
-            "to_prefer": _shown(open_pair) if open_pair else None,
-            "by_person": self._rate(person=True), "by_model": self._rate(person=False),
+            "comparison_id": id, "pairs": shown, "waiting": self._render_waiting(), "evicted": self.evicted,
+            "to_prefer": _render_pair(open_pair, reveal=reveal) if open_pair else None,
+            "by_person": _rate(self.pairs, person=True), "by_model": _rate(known, person=False),
+            "unseen_preferences": len(unseen), "next": UNSEEN if unseen else "",
             "warning": warning(authors, self.language),
         }  # fmt: skip
 
-    def _rate(self, *, person: bool) -> dict[str, JsonValue]:
-        """Wins, and B's win rate with a 95% interval, of pairs with a verdict; how often the order decided."""
-        preferred = [(pair, preference) for pair in self.pairs if (preference := pair.by(person)) and preference.winner]
-        points = [{"A": 0.0, "tie": 0.5, "B": 1.0}[preference.winner] for _, preference in preferred]
-        rate = win_rate(points, [pair.a.who or pair.a.question_id for pair, _ in preferred])
-        both = [preference for _, preference in preferred if preference.forward and preference.backward]
-        return {
-            "n": rate.n, "a": rate.wins_a, "b": rate.wins_b, "ties": rate.ties, "rate_b": rate.rate, "low": rate.low,
-            "high": rate.high,
-            "first_shown_won": sum(won.winner == ("A" if pair.a_first else "B") for pair, won in preferred),
-            "order_decided": sum(preference.forward != preference.backward for preference in both) if both else None,
-        }  # fmt: skip
+    def _render_waiting(self) -> list[JsonValue]:
+        """Each answer that waits, and why the other is not there; then replies that nobody's answer waits for."""
+        why = {(missing.side, missing.question_id): missing.why for missing in self.missing}
+        told: list[JsonValue] = []
+        for due in self.waiting:
+            name, other = due.answer.question_id, OTHER_SIDE[due.side]
+            reason_given = why.pop((other, name), "")
+            words = f"waits for respondent {other.upper()}"
+            if reason_given:
+                words += f", whose reply {reason_given}; hand one in with offer_answer"
+            told.append({"question_id": name, "side": due.side, "why": words})
+        for (side, name), reason_given in why.items():
+            words = f"the reply of respondent {side.upper()} {reason_given}; hand one in with offer_answer"
+            told.append({"question_id": name, "side": side, "why": words})
+        return told
 
 
-def _shown(pair: HeldPair) -> dict[str, JsonValue]:
-    """As whoever prefers sees it: without names; who is who only once a person has preferred."""
+UNSEEN = (
+    "A model has preferred in pairs that no person has: prefer shows it pair by pair, reveal=true shows it at once, "
+    "before a person is asked"
+)
+OTHER_SIDE: Mapping[Side, Side] = {"a": "b", "b": "a"}
+
+
+def _rate(pairs: Sequence[HeldPair], *, person: bool) -> dict[str, JsonValue]:
+    """Wins of each respondent, and B's win rate with a 95% interval, of pairs with a verdict; how often the order
+    decided."""
+    preferred = [(pair, preference) for pair in pairs if (preference := pair.by(person)) and preference.winner]
+    points = [{"A": 0.0, "tie": 0.5, "B": 1.0}[preference.winner] for _, preference in preferred]
+    rate = win_rate(points, [pair.a.who or pair.a.question_id for pair, _ in preferred])
+    both = [preference for _, preference in preferred if preference.forward and preference.backward]
+    return {
+        "n": rate.n, "respondent_a": rate.wins_a, "respondent_b": rate.wins_b, "ties": rate.ties,
+        "rate_respondent_b": rate.rate, "low": rate.low, "high": rate.high,
+        "first_shown_won": sum(won.winner == ("A" if pair.a_first else "B") for pair, won in preferred),
+        "order_decided": sum(preference.forward != preference.backward for preference in both) if both else None,
+    }  # fmt: skip
+
+
+def _render_pair(pair: HeldPair, *, reveal: bool) -> dict[str, JsonValue]:
+    """Return a pair as whoever prefers sees it: without names. Who is who, and what a model prefers, is said once a
+    person has preferred, or where it is asked for."""
     first, second = pair.shown
     mine, model = pair.by(person=True), pair.by(person=False)
     told: dict[str, JsonValue] = {
         "question_id": pair.a.question_id, "question": pair.a.question, "response_a": first.answer,
-        "response_b": second.answer,
-        "preferred_by_person": {"winner": mine.winner, "said": mine.said} if mine else None,
-        "preferred_by_model": {"winner": model.winner, "by": model.by, "said": model.said} if model else None,
+        "response_b": second.answer, "preferred_by_person": None, "preferred_by_model": None,
+        "judged_by_model": model is not None,
     }  # fmt: skip
     if mine:
-        told["respondents"] = {"response_a": _who(pair, first), "response_b": _who(pair, second)}
+        told["preferred_by_person"] = {"winner": _as_shown(pair, mine.winner), "said": mine.said}
+    if model and (mine or reveal):
+        orders = (model.forward, model.backward) if pair.a_first else (model.backward, model.forward)
+        told["preferred_by_model"] = {
+            "winner": _as_shown(pair, model.winner), "by": model.by, "said": model.said,
+            "in_this_order": _as_shown(pair, orders[0]), "in_the_other_order": _as_shown(pair, orders[1]),
+        }  # fmt: skip
+    if mine or reveal:
+        told["respondents"] = {"response_a": _author(pair, first), "response_b": _author(pair, second)}
     return told
 
 
-def _who(pair: HeldPair, answer: HeldAnswer) -> str:
-    side = "A" if answer is pair.a else "B"
-    return f"{side} ({answer.model})" if answer.model else side
+def _as_shown(pair: HeldPair, respondent: str) -> str:
+    """Return which response is this respondent's as the pair is shown: "response_a" or "response_b"; a tie, or nothing,
+    as it is."""
+    if respondent not in ("A", "B"):
+        return respondent
+    stands_first = pair.a_first == (respondent == "A")
+    return "response_a" if stands_first else "response_b"
+
+
+def _author(pair: HeldPair, answer: HeldAnswer) -> str:
+    name = "respondent A" if answer is pair.a else "respondent B"
+    return f"{name} ({answer.model})" if answer.model else name
 
 
 class ComparisonStore(NamedRecords[Comparison]):
@@ -272,7 +361,7 @@ async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
     async with port.alone(str(folder)):
         kept = store.read(asked.comparison_id) or Comparison(language=asked.language)
         given = asked.model_dump(
-            mode="json", exclude={"comparison_id", "budget_tokens", "confirm", "judged_by", "critic_model"}
+            mode="json", exclude={"comparison_id", "budget_tokens", "confirm", "judged_by", "critic_model", "reveal"}
         )
         number = next((n for n, question in enumerate(kept.questions) if question.given == given), len(kept.questions))
         if number == len(kept.questions):
@@ -294,17 +383,20 @@ async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
         kept = store.comparison(asked.comparison_id)
         for side in SIDES:
             stood = port.look(str(place / side), tokens[side].partition(".")[0])
-            kept = kept.offered(side, _answers(place / side, stood, number, asked.question))
+            replies = _replies(place / side, stood)
+            kept = kept.offered(side, _answers(replies, stood.model, number, asked.question))
+            kept = kept.without_answers(side, _missing(replies, number))
         store.keep(asked.comparison_id, kept)
     for result in done:
         if isinstance(result, BaseException):  # what the other one said is kept
             raise result
     if asked.judged_by == "model":
         wanted = Judging(
-            comparison_id=asked.comparison_id, critic_model=asked.critic_model or asked.model, synthetic=asked.synthetic
-        )
+            comparison_id=asked.comparison_id, critic_model=asked.critic_model or asked.model,
+            synthetic=asked.synthetic, reveal=asked.reveal,
+        )  # fmt: skip
         return await judge_pairs(port, wanted)
-    return kept.told(asked.comparison_id)
+    return kept.render(asked.comparison_id, reveal=asked.reveal)
 
 
 SIDES: tuple[Side, Side] = ("a", "b")
@@ -340,18 +432,29 @@ def _request(asked: AskingBoth, side: str) -> dict[str, Any]:
     return made
 
 
-def _answers(out: Path, run: RunSnapshot, number: int, question: str) -> list[HeldAnswer]:
-    """What this run's participants said, as its files have it; nothing where nothing was said yet."""
+def _replies(out: Path, run: RunSnapshot) -> dict[str, dict[str, Any]]:
+    """What this run's participants said, by participant, as its files have it; {} where nothing was said yet."""
     file = out / "T1" / METHOD / run.run / "responses.jsonl"
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.is_file() else []
+    return {row["participant"]: row["answers"].get(QUESTION, {}) for row in rows}
+
+
+def _answers(replies: Mapping[str, dict[str, Any]], model: str, number: int, question: str) -> list[HeldAnswer]:
     return [
-        HeldAnswer(
-            question_id=f"{number + 1:03d}/{row['participant']}", question=question, answer=text,
-            who=row["participant"], model=run.model,
-        )
-        for row in rows
-        if (text := row["answers"].get(QUESTION, {}).get("text"))
-    ]  # fmt: skip
+        HeldAnswer(question_id=_question_id(number, who), question=question, answer=text, who=who, model=model)
+        for who, reply in replies.items()
+        if (text := reply.get("text"))
+    ]
+
+
+def _missing(replies: Mapping[str, dict[str, Any]], number: int) -> dict[str, str]:
+    """Why those without an answer have none, by question."""
+    silent = {who: reply for who, reply in replies.items() if not reply.get("text") and reply.get("status")}
+    return {_question_id(number, who): f"is no answer ({reply['status']})" for who, reply in silent.items()}
+
+
+def _question_id(number: int, who: str) -> str:
+    return f"{number + 1:03d}/{who}"
 
 
 async def offer_answer(port: Port, asked: Offering) -> dict[str, JsonValue]:
@@ -365,7 +468,7 @@ async def offer_answer(port: Port, asked: Offering) -> dict[str, JsonValue]:
         )
         kept = kept.offered(asked.side, [answer])
         store.keep(asked.comparison_id, kept)
-    return kept.told(asked.comparison_id)
+    return kept.render(asked.comparison_id)
 
 
 # --- preferring -------------------------------------------------------------------------------------------------------
@@ -389,7 +492,7 @@ async def prefer(port: Port, asked: Preferring) -> dict[str, JsonValue]:
             )
         )  # fmt: skip
         store.keep(asked.comparison_id, kept)
-    return kept.told(asked.comparison_id)
+    return kept.render(asked.comparison_id)
 
 
 def _pair(kept: Comparison, question_id: str) -> HeldPair:
@@ -439,7 +542,7 @@ async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
                 if pair.a.question_id in new and pair.by(person=False) is None:
                     pair.preferences.append(new[pair.a.question_id])
             store.keep(asked.comparison_id, kept)
-    return kept.told(asked.comparison_id)
+    return kept.render(asked.comparison_id, reveal=asked.reveal)
 
 
 def _by_stand_in(pair: HeldPair) -> PairPreference:
@@ -447,7 +550,7 @@ def _by_stand_in(pair: HeldPair) -> PairPreference:
     name = pair.a.question_id
     a, b = standin_quality("synthetic", f"a/{name}"), standin_quality("synthetic", f"b/{pair.b.question_id}")
     ab, ba = standin_choice(STAND_IN, a, b, f"{name}/ab"), standin_choice(STAND_IN, b, a, f"{name}/ba")
-    return _preference(STAND_IN, ab, ba)
+    return _preference(pair, STAND_IN, ab, ba)
 
 
 async def _by_model(
@@ -471,15 +574,21 @@ async def _by_model(
             return None if response == "failed" else response.text
 
         replies = await asyncio.gather(*(reply(pair, order) for pair in pairs for order in ("ab", "ba")))
-    return [_preference(model, ab, ba) for ab, ba in zip(replies[::2], replies[1::2], strict=True)]
+    in_both_orders = zip(pairs, replies[::2], replies[1::2], strict=True)
+    return [_preference(pair, model, ab, ba) for pair, ab, ba in in_both_orders]
 
 
-def _preference(by: str, ab: str | None, ba: str | None) -> PairPreference:
-    """Of the replies in both orders. A split is a tie; without a verdict in one of them nothing is said."""
+def _preference(pair: HeldPair, by: str, ab: str | None, ba: str | None) -> PairPreference:
+    """Return what the replies in both orders come to: a split is a tie, and without a verdict in one of them nothing is
+    said. Kept are the words about the order in which the pair is shown: their letters are the reader's, too."""
     forward, then = verdict(ab) or "", verdict(ba)
     backward: Literal["A", "B", ""] = "" if then is None else "B" if then == "A" else "A"
     return PairPreference(
-        by=by, winner=winner_of(forward, backward), said=reason(ab or ""), forward=forward, backward=backward
+        by=by,
+        winner=winner_of(forward, backward),
+        said=reason((ab if pair.a_first else ba) or ""),
+        forward=forward,
+        backward=backward,
     )
 
 
@@ -488,7 +597,7 @@ async def show_comparison(port: Port, asked: ComparisonQuery) -> dict[str, JsonV
     all comparisons, the latest change first."""
     store, listed = ComparisonStore(port), list[JsonValue]()
     if asked.comparison_id:
-        return store.comparison(asked.comparison_id).told(asked.comparison_id)
+        return store.comparison(asked.comparison_id).render(asked.comparison_id, reveal=asked.reveal)
     for name in store.known()[:LISTED]:
         try:
             told = store.comparison(name)
@@ -515,6 +624,7 @@ COMPARISONS = PairComparisons(
         "agents": N_("Agents"), "name": N_("Name of a persona"), "persona": N_("Persona"), "language": N_("Language"),
         "model": N_("Model of A"), "model_b": N_("Model of B"), "temperature_b": N_("Temperature of B"),
         "synthetic": N_("Without a model"), "judged_by": N_("Who prefers"), "critic_model": N_("Model that prefers"),
-        "budget_tokens": N_("Cap on tokens"), "confirm": N_("Ask although it may cost more than the cap"),
+        "reveal": N_("Show a model's preference before a person's"), "budget_tokens": N_("Cap on tokens"),
+        "confirm": N_("Ask although it may cost more than the cap"),
     },
 )  # fmt: skip

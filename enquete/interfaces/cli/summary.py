@@ -50,16 +50,15 @@ class Place:
         named = [word for option, value in options if value for word in (option, value)]
         return shlex.join(["enquete", *verb.split(), self.sim, *more, *named])
 
-    def resume(self, token: str, base_url: str = "", *more: str) -> str:
-        """A token names a run, not where it is, nor the server that an option named."""
+    def resume(self, token: str, *more: str) -> str:
+        """A token names a run, not where it is."""
         if self.out:
             where = ["--out", self.out]
         elif self.by_path:
             where = ["--sim", self.sim]
         else:
             where = ["--root", self.root] if self.root else []
-        server = ["--base-url", base_url] if base_url else []
-        return shlex.join(["enquete", "resume", token, *more, *where, *server])
+        return shlex.join(["enquete", "resume", token, *more, *where])
 
 
 def show(run: Run, place: Place, as_json: bool, code: int) -> int:
@@ -283,9 +282,8 @@ def next_commands(run: Run, place: Place) -> list[Step]:
 
 
 def resume_command(run: Run, place: Place, *more: str) -> str:
-    """With the model's server, where one is asked."""
-    asks_model = run.record.main.respondent == "llm" and not run.record.replay_of
-    return place.resume(run.resume_token or run.run_id, run.record.base_url if asks_model else "", *more)
+    """How the run is driven, and at which server, stands in its ledger."""
+    return place.resume(run.resume_token or run.run_id, *more)
 
 
 def going_on(run: Run, place: Place) -> list[Step]:

@@ -519,7 +519,7 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
                 await handlers.runner.operate(by.judge, {by.key: id})
             else:
                 letter = form.get("verdict", "")
-                spoken = f"{letter} because {why}" if why and letter in ("A", "B") else letter or why or "–"
+                spoken = f"{why} [RESULT] {letter}" if letter in ("A", "B") else letter or why or "–"
                 await handlers.runner.operate(
                     by.prefer, {by.key: id, "question_id": form.get("question_id", ""), "verdict": spoken}
                 )
