@@ -17,10 +17,11 @@ from enquete.locale import N_, NN_, Words, marked, plural, tell
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import price_of
 from enquete.reports import declarations as d
-from enquete.reports.analyses import UNIT, Findings
+from enquete.reports.analyses import ACROSS, BETWEEN, Findings
 from enquete.reports.context import chosen, responded, statuses
 from enquete.reports.declarations import Row
 from enquete.reports.evaluation import evaluation
+from enquete.reports.gaps import UNIT, Gap
 from enquete.reports.health import Health, unfinished
 from enquete.reports.health_checks import HealthCheck
 from enquete.reports.markdown import number
@@ -133,9 +134,9 @@ def spent_by_model(reading: RunReading) -> list[Row]:
     ]  # fmt: skip
 
 
-def missing(reading: RunReading, stages: Stages, findings: Findings) -> dict[str, Words]:
+def missing(reading: RunReading, stages: Stages, findings: Findings, gaps: Sequence[Gap]) -> dict[str, Words]:
     """Methodologies without findings, by name: not begun, failed before a row was planned, or stopped by a bug."""
-    bugs = {bug.methodology: bug.error for bug in findings.bugs}
+    bugs = {gap.methodology: gap.error for gap in gaps if gap.step == "analysis"}
     without: dict[str, Words] = {}
     for name in dict.fromkeys(name for name, _ in stages if name not in findings.results):
         if name in bugs:
@@ -185,7 +186,7 @@ _GAPS: Mapping[str, str] = {
 _NOT_ALL = N_("Not everything is asked yet; how much there will be depends on what is answered.")
 
 
-def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, findings: Findings) -> Iterator[Words]:
+def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, gaps: Sequence[Gap]) -> Iterator[Words]:
     """The run's own troubles, those of answers first."""
     counted, going_on = frame["status"].value_counts(), unfinished(reading, frame)
     total = str(len(frame) if not going_on else len(frame) - counted.get("not_reached", 0))
@@ -196,7 +197,8 @@ def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, findings:
             yield marked(text, n=str(counted[status]), total=total)
     yield from _memoryless(reading, frame)
     yield from _stages(reading, stages)
-    yield from _bugs(reading, findings)
+    yield from _bugs(reading)
+    yield from told_gaps(reading, gaps)
     yield from _requests(reading)
     yield from notices(reading)
 
@@ -233,12 +235,20 @@ def _stages(reading: RunReading, stages: Stages) -> Iterator[Words]:
 
 def _title(reading: RunReading, name: str) -> str:
     """Of a methodology, or of the synthesis, which makes calls of its own."""
+    if name == ACROSS:
+        return BETWEEN.title
     return reading.methodology(name).title if name in reading.record.methods else N_("Synthesis")
 
 
-def _bugs(reading: RunReading, findings: Findings) -> Iterator[Words]:
+def told_gaps(reading: RunReading, gaps: Sequence[Gap]) -> list[Words]:
+    """What is missing from the report because a methodology's code failed, a sentence a gap."""
+    return [gap.told(_title(reading, gap.methodology)) for gap in gaps]
+
+
+def _bugs(reading: RunReading) -> Iterator[Words]:
+    """What failed while agents were asked; what failed while the report was made is a gap."""
     names = {who.id: who.name for who in reading.population}
-    for bug in [*(failure for failure in reading.ledger.failures() if failure.unit != UNIT), *findings.bugs]:
+    for bug in (failure for failure in reading.ledger.failures() if failure.unit != UNIT):
         yield marked(
             N_("A bug in {method} {phase}, round {round}, {unit}: {error}"), method=_title(reading, bug.methodology),
             phase=bug.phase, round=str(bug.round), unit=names.get(bug.unit, bug.unit), error=bug.error,
@@ -564,11 +574,11 @@ RUN = d.Presentation(
 
 def account(
     reading: RunReading, frame: pd.DataFrame, stages: Stages, findings: Findings, health: Health, names: Names, *,
-    status: str, partial: bool,
+    gaps: Sequence[Gap], status: str, partial: bool,
 ) -> Results:  # fmt: skip
     """names.methodologies: also of the synthesis and the critic, which make calls of their own."""
     record, language = reading.record, reading.language
-    told = [tell(problem, language) for problem in problems(reading, frame, stages, findings)]
+    told = [tell(problem, language) for problem in problems(reading, frame, stages, gaps)]
     tables: dict[str, Any] = {
         "people": people(reading, frame),
         "arms": [

@@ -8,7 +8,6 @@ beside a count. The findings name the arms they read.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,15 +20,17 @@ from pydantic import JsonValue
 from threadpoolctl import threadpool_limits
 
 from enquete.analysis.association import Kind, cross_table
-from enquete.ledger.ledger import Failure
 from enquete.ledger.record import RunRecord
 from enquete.locale import N_, in_language, tell
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, opened
 from enquete.reports.declarations import (
+    ADJUSTED,
+    AS_GOOD_AS_EQUAL,
     Analysis,
     Column,
     Finding,
     Presentation,
+    Row,
     Table,
     View,
     adjusted_p,
@@ -40,12 +41,16 @@ from enquete.reports.declarations import (
     names,
     number,
     p_value,
+    several,
     shaped,
+    share,
     text,
 )
 from enquete.reports.evaluation import Evaluation, Headline, evaluation
-from enquete.reports.findings import FEWEST, KeyFinding, corrected, stated_of
+from enquete.reports.findings import FEWEST, LEVEL, KeyFinding, corrected, stated_of
+from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.health_checks import RETEST
+from enquete.reports.markdown import readable
 from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.views import Names, Results, dictionaries
@@ -67,7 +72,10 @@ MEASURES = {
     "epsilon_squared": N_("ε² (share of variance)"),
     "spearman": N_("Spearman's ρ"),
 }
-DIRECTIONS = {"rises": N_("together"), "falls": N_("opposed"), "differs": N_("groups differ"), "joint": N_("joint")}
+DIRECTIONS = {
+    "rises": N_("together"), "falls": N_("opposed"), "differs": N_("groups differ"), "joint": N_("joint"),
+    "unclear": N_("no association found"),
+}  # fmt: skip
 REASONS = {
     "no variation": N_("no variation"), "one category only": N_("one category only"),
     "fewer than 3 agents": N_("fewer than 3 agents"), "fewer than 3 values": N_("fewer than 3 values"),
@@ -81,11 +89,19 @@ ASSOCIATIONS = Table(
         text("first", N_("column"), means=N_("of agents.csv")), text("second", N_("with column")),
         text("first_name", N_("Of every agent")), text("second_name", N_("with")),
         code("measure", N_("Measure"), MEASURES),
-        code("direction", N_("direction"), DIRECTIONS), number("effect", N_("Effect")),
+        code("direction", N_("direction"), DIRECTIONS,
+            unless_sure=dict.fromkeys(("rises", "falls", "differs", "joint"), "unclear")),
+        number("effect", N_("Effect")),
             number("low", N_("lower bound")),
         number("high", N_("upper bound")), interval("low", "high", N_("95%")), integer("n", "n"),
             integer("n_total", "N"),
         p_value("p"), adjusted_p(), code("reason", N_("why it is not determined"), REASONS),
+        text("grouping", N_("groups"), means=N_("the column by whose groups the other one is told")),
+        text("measured", N_("compared")), text("category", N_("category they differ on most")),
+        several("highest", N_("highest in"), means=N_("all groups of at least five agents that share it")),
+        several("lowest", N_("lowest in")), number("mean_highest", N_("highest mean")),
+        number("mean_lowest", N_("lowest mean")), share("share_highest", N_("highest share")),
+        share("share_lowest", N_("lowest share")),
     ),
     views=(
         View(at="appendix", order=("p",), top=12,
@@ -106,9 +122,10 @@ TOGETHER = Finding(
                     "{effect}, adjusted {p}; n = {n}/{n_total})."),
         "falls": N_("{first_name} and {second_name} are opposed: the more of one, the less of the other (ρ = "
                     "{effect}, adjusted {p}; n = {n}/{n_total})."),
-        "differs": N_("{first_name} and {second_name}: the groups differ (share of variance {effect}, adjusted {p}; "
-                      "n = {n}/{n_total})."),
-        "joint": N_("{first_name} and {second_name} go together (V = {effect}, adjusted {p}; n = {n}/{n_total})."),
+        "differs": N_("{measured} differs by {grouping}: mean {mean_highest} ({highest}) to {mean_lowest} ({lowest}); "
+                      "share of variance {effect}, adjusted {p}, n = {n}/{n_total}."),
+        "joint": N_("{measured} goes with {grouping}: “{category}” for {share_highest} ({highest}) to {share_lowest} "
+                    "({lowest}); V = {effect}, adjusted {p}, n = {n}/{n_total}."),
     },
 )  # fmt: skip
 BETWEEN = Presentation(
@@ -117,6 +134,9 @@ BETWEEN = Presentation(
     facts=(integer("least"), integer("fewest")),
     findings=(TOGETHER,),
 )
+
+
+NOTHING_ACROSS = shaped(BETWEEN, {}, {"least": LEAST, "fewest": FEWEST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +148,8 @@ class AgentColumn:
     name: str
     values: pd.Series[Any]  # by participant
     methodology: str = ""
+    words: Mapping[Any, str] = field(default_factory=dict)  # what categories are called
+    is_compared: bool = False  # whether its methodology compares groups on it
 
     @property
     def known(self) -> int:
@@ -157,13 +179,17 @@ class AgentTable:
         """Every pair of columns of different methodologies; those of one share answers and go together anyway."""
         crowded = {c.column for c in self.columns if c.kind == "categorical" and c.values.nunique() > MOST_CATEGORIES}
         kept = [column for column in self.columns if column.known and column.column not in crowded | self.twins.keys()]
-        pairs = [(a.column, b.column) for a, b in combinations(kept, 2) if a.methodology != b.methodology]
+        pairs = [(a.column, b.column) for a, b in combinations(kept, 2) if _is_news(a, b)]
+        by_name = {column.column: column for column in kept}
         called = {column.column: column.name for column in self.columns}
         rows = []
         compared = self.table.assign(**{c.column: _large(c.values) for c in kept if c.methodology == POPULATION})
         for pair in cross_table(compared, {c.column: c.kind for c in kept}, pairs=pairs) if pairs else ():
             test = pair.association
             direction = {"cramers_v": "joint", "epsilon_squared": "differs"}.get(test.measure)
+            sides = _sides(by_name[pair.first], by_name[pair.second], compared)
+            if direction and not sides:  # no two groups are large enough to be described
+                direction = "unclear"
             rows.append({
                 "first": pair.first, "second": pair.second, "first_name": called[pair.first],
                     "second_name": called[pair.second],
@@ -171,8 +197,53 @@ class AgentTable:
                     "effect": test.effect,
                 "low": test.low, "high": test.high, "n": test.n, "n_total": len(self.table), "p": test.p,
                     "reason": test.reason or None,
+                **NOT_COMPARED, **sides,
             })  # fmt: skip
         return shaped(BETWEEN, {"associations": rows}, {"least": LEAST, "fewest": FEWEST})
+
+
+NOT_COMPARED: Row = dict.fromkeys((
+    "grouping", "measured", "category", "highest", "lowest", "mean_highest", "mean_lowest", "share_highest",
+    "share_lowest",
+))  # fmt: skip
+"""Of two columns of numbers, and where no two groups are large enough."""
+
+
+def _is_news(first: AgentColumn, second: AgentColumn) -> bool:
+    """Whether a pair is tested nowhere else: columns of one methodology go together anyway, and groups may have been
+    compared on a column already."""
+    by_group = POPULATION in (first.methodology, second.methodology)
+    return first.methodology != second.methodology and not (by_group and (first.is_compared or second.is_compared))
+
+
+def _sides(first: AgentColumn, second: AgentColumn, table: pd.DataFrame) -> Row:
+    """Which groups lie highest and lowest, and with what mean or share; nothing of two columns of numbers.
+
+    Groups are the categories of the first column that has some, each of FEWEST agents at least. Of another column of
+    categories, the one is told whose shares lie furthest apart.
+    """
+    if first.kind == "numeric" and second.kind == "numeric":
+        return {}
+    grouping, measured = (first, second) if first.kind == "categorical" else (second, first)
+    both = table[[grouping.column, measured.column]].dropna()
+    groups = both[grouping.column]
+    sizes = groups.value_counts()
+    both = both[groups.isin(sizes.index[sizes >= FEWEST])]
+    if both[grouping.column].nunique() < 2:
+        return {}
+    told: Row = {"grouping": grouping.name, "measured": measured.name}
+    values, what = both[measured.column], "mean"
+    if measured.kind == "categorical":
+        shares = pd.crosstab(both[grouping.column], values, normalize="index")
+        category = (shares.max() - shares.min()).idxmax()
+        told["category"] = measured.words.get(category, readable(str(category)))
+        values, what = values.eq(category), "share"
+    means = values.astype(float).groupby(both[grouping.column], sort=False).mean()
+    for side, end in (("highest", means.max()), ("lowest", means.min())):
+        alike = means.index[(means - end).abs() < AS_GOOD_AS_EQUAL]
+        told[side] = [grouping.words.get(group, readable(str(group))) for group in alike]
+        told[f"{what}_{side}"] = float(end)
+    return told
 
 
 def _large(groups: pd.Series[Any]) -> pd.Series[Any]:
@@ -182,8 +253,9 @@ def _large(groups: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def agent_columns(
-    presentation: Presentation, analysis: Analysis, methodology: str, called: Mapping[str, str]
-) -> list[AgentColumn]:
+    presentation: Presentation, analysis: Analysis, methodology: str, called: Mapping[str, str],
+    language: Language = "en",
+) -> list[AgentColumn]:  # fmt: skip
     """What declared tables say of every single agent. called: names of columns in the reader's language."""
     columns = []
     for table, column in presentation.agent_columns:
@@ -194,8 +266,22 @@ def agent_columns(
             if len(rows) and rows[column.name].notna().any():
                 values = pd.Series(rows[column.name].tolist(), index=rows[table.key[0]].tolist())
                 known = values if is_category else values.astype(float)
-                columns.append(AgentColumn(name, kind, words, known, methodology))
+                categories = _category_words(presentation, analysis, column, language)
+                is_compared = bool(column.compared_in)
+                columns.append(AgentColumn(name, kind, words, known, methodology, categories, is_compared))
     return columns
+
+
+def _category_words(
+    presentation: Presentation, analysis: Analysis, column: Column, language: Language
+) -> dict[Any, str]:
+    """What a column's codes or references are called."""
+    if column.levels is not None:
+        return {code: tell(says, language) for code, says in column.levels.items() if "{" not in says}
+    if to := presentation.tables.get(column.to):
+        known = analysis.tables[column.to]
+        return dict(zip(known[to.key[0]], known[to.label].astype(str), strict=True)) if to.label else {}
+    return {}
 
 
 def _spread(
@@ -218,12 +304,12 @@ def _spread(
 
 def agent_table(
     columns: Sequence[AgentColumn], frame: pd.DataFrame, people: pd.DataFrame, groups: pd.Series[str], group_name: str,
-    own_columns: pd.DataFrame | None = None,
+    own_columns: pd.DataFrame | None = None, group_words: Mapping[Any, str] | None = None,
 ) -> AgentTable:  # fmt: skip
     """frame: the response table, of which the main arm is read. people: index participant; agent_id, name,
     stakeholder_type.
     groups: what agents are compared by, whose name is `group_name`. own_columns: index participant; what a personas
-    file says besides."""
+    file says besides. group_words: what groups are called."""
     main = chosen(frame, frame["arm_role"].eq("main"))
     who = people.rename(columns={"name": "agent_name"})[list(PERSON)]
     answered = main.loc[main["status"].isin(RESPONDED), "participant"].value_counts()
@@ -238,7 +324,7 @@ def agent_table(
         axis=1,
     )
     column = groups.name if isinstance(groups.name, str) and groups.name != "stakeholder_type" else "stakeholder_type"
-    group = AgentColumn(column, "categorical", group_name, groups.reindex(table.index), POPULATION)
+    group = AgentColumn(column, "categorical", group_name, groups.reindex(table.index), POPULATION, group_words or {})
     if own_columns is not None:
         clear = own_columns.rename(
             columns=lambda name: f"persona_{name}" if name in RESERVED or name in table else name
@@ -263,9 +349,10 @@ def results_of(
     }
 
 
-def stated(declared: Mapping[str, Results]) -> dict[str, list[KeyFinding]]:
-    """Every finding by methodology, and under ACROSS those that join several."""
-    return {name: list(stated_of(results)) for name, results in declared.items()}
+def stated(declared: Mapping[str, Results], log: GapLog = NOTHING_CAUGHT) -> dict[str, list[KeyFinding]]:
+    """Every finding by methodology, and under ACROSS those that join several; none of tests that were not corrected."""
+    sure = {name: results for name, results in declared.items() if not log.has(name, "correction")}
+    return {name: list(stated_of(results, log)) for name, results in sure.items()}
 
 
 def names_of(
@@ -320,9 +407,6 @@ def compared_columns(presentation: Presentation) -> dict[str, Column]:
 
 # --- Findings: what each methodology's analysis makes of its rows -----------------------------------------------------
 
-UNIT = "analysis"
-"""The unit under which a bug in an analysis is filed."""
-
 _CHANGED: Mapping[str, str] = {
     "model": N_("The model was {then} at T0 and {now} at T1"),
     "respondent": N_("{then} answered at T0, {now} at T1"),
@@ -334,27 +418,27 @@ _CHANGED: Mapping[str, str] = {
 
 @dataclass
 class Findings:
-    """Findings by methodology, and the bugs that left one without any."""
+    """Findings by methodology; which could not be made stands in the log of gaps."""
 
     results: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
     # of methodologies that declare their results, and ACROSS
     analyses: dict[str, Analysis] = field(default_factory=dict)
     agents: AgentTable = field(default_factory=lambda: AgentTable(pd.DataFrame()))
-    bugs: list[Failure] = field(default_factory=list)
 
 
 def find(
-    reading: RunReading, frame: pd.DataFrame, *, partial: bool = False, raise_bugs: bool = False, arm: Arm | None = None
-) -> Findings:
-    """Analyse every methodology that has rows. A bug in one analysis is recorded; the others go on.
+    reading: RunReading, frame: pd.DataFrame, log: GapLog = NOTHING_CAUGHT, *, partial: bool = False,
+    arm: Arm | None = None,
+) -> Findings:  # fmt: skip
+    """Analyse every methodology that has rows. A bug in one analysis goes to the log; the others go on.
 
     arm: stands in the main arm's place, with what was pinned for it; its rows bear the role "main" in `frame`.
     """
     with threadpool_limits(1):  # a second thread waits beside matrices of this size, at half as much CPU again
-        return _find(reading, frame, partial=partial, raise_bugs=raise_bugs, arm=arm)
+        return _find(reading, frame, log, partial=partial, arm=arm)
 
 
-def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs: bool, arm: Arm | None) -> Findings:
+def _find(reading: RunReading, frame: pd.DataFrame, log: GapLog, *, partial: bool, arm: Arm | None) -> Findings:
     stands = arm or reading.record.main
     findings = Findings()
     groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
@@ -363,46 +447,95 @@ def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs
         rows = chosen(frame, frame["methodology"].eq(name) & rows_read(frame, reading.methodology(name).phases))
         if not rows["arm_role"].eq("main").any():
             continue
-        try:
+        with log.catch(name, "analysis"):
             context = replace(analysis_context(reading, name, partial, stands), groups=groups)
             findings.analyses[name] = _analyse(reading, name, opened(rows.reset_index(drop=True)), context)
             about[name] = _about(reading, rows, context)
             findings.results[name] = about[name]
-        except Exception as error:
-            if raise_bugs:
-                raise
-            text = f"{type(error).__name__}: {error}"
-            key = (stands.id, name, "", 0, UNIT)
-            findings.bugs.append(Failure(*key, text, traceback.format_exc()))
     presentations = {name: evaluation(reading.methodology(name)).presentation for name in findings.analyses}
     declared = {name: (presentations[name], analysis) for name, analysis in findings.analyses.items()}
     if arm is None:
-        findings.agents = _agents(reading, frame, declared, groups)
-        declared[ACROSS] = (BETWEEN, findings.agents.associations())
-    findings.analyses = corrected(declared)
+        findings.agents = _agents(reading, frame, declared, groups, log)
+        declared[ACROSS] = (BETWEEN, NOTHING_ACROSS)
+        with log.catch(ACROSS, "associations"):
+            declared[ACROSS] = (BETWEEN, findings.agents.associations())
+    findings.analyses = _correct(declared, log)
     for name in about.keys() & declared.keys():
         presentation, final = declared[name][0], findings.analyses[name]
         results = Results(name, presentation, final, Names(groups=reading.type_names), reading.language)
-        flags: list[JsonValue] = list(results.flags())
+        flags: list[JsonValue] = []
+        with log.catch(name, "flags"):
+            flags += results.flags()
         findings.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
     return findings
 
 
+def _correct(declared: Mapping[str, tuple[Presentation, Analysis]], log: GapLog) -> dict[str, Analysis]:
+    """Correct all tests together; those of a methodology whose declared tests fail are left out, and say nothing."""
+    try:
+        return _settled(declared, corrected(declared))
+    except Exception:  # one of them: which, is found one by one
+        sound = {}
+        for name, each in declared.items():
+            with log.catch(name, "correction"):
+                corrected({name: each})
+                sound[name] = each
+        if len(sound) == len(declared):  # together they fail, alone none does: that is our own bug
+            raise
+        unsure = {name: analysis for name, (_, analysis) in declared.items()}
+        return {**unsure, **_settled(sound, corrected(sound))}
+
+
+def _settled(
+    declared: Mapping[str, tuple[Presentation, Analysis]], analyses: Mapping[str, Analysis]
+) -> dict[str, Analysis]:
+    """Make every verdict the corrected one: where the adjusted p is not below the level, a table says no more than page
+    one does."""
+    settled = {}
+    for name, analysis in analyses.items():
+        tables = dict(analysis.tables)
+        for table in declared[name][0].tables.values():
+            for column in table.columns:
+                if column.unless_sure is not None and len(tables[table.name]):
+                    tables[table.name] = _unless_sure(tables, table, column)
+        settled[name] = replace(analysis, tables=tables)
+    return settled
+
+
+def _unless_sure(tables: Mapping[str, pd.DataFrame], table: Table, column: Column) -> pd.DataFrame:
+    """The table with the codes of one column that its corrected test does not bear out as `unless_sure` says. A row
+    that nothing tested on page one stays as it is."""
+    frame, (other, keys) = tables[table.name], column.test_in
+    if other:
+        tested = tables[other].set_index(list(keys))[ADJUSTED]
+        found = pd.MultiIndex.from_frame(frame[list(keys)]) if len(keys) > 1 else pd.Index(frame[keys[0]])
+        p = tested.reindex(found).to_numpy(dtype=float)
+    else:
+        p = frame[ADJUSTED].to_numpy(dtype=float)
+    instead = dict(column.unless_sure or {})
+    unsure = p >= LEVEL  # NaN is not
+    codes = [
+        instead.get(code, code) if is_unsure else code
+        for code, is_unsure in zip(frame[column.name].tolist(), unsure.tolist(), strict=True)
+    ]
+    return frame.assign(**{column.name: pd.Series(codes, dtype=object, index=frame.index)})
+
+
 def _agents(
     reading: RunReading, frame: pd.DataFrame, declared: Mapping[str, tuple[Presentation, Analysis]],
-        groups: pd.Series[str] | None
+    groups: pd.Series[str] | None, log: GapLog,
 ) -> AgentTable:  # fmt: skip
     """All agents with what each methodology says of them, and what they are compared by."""
-    columns = [
-        column
-        for name, (presentation, analysis) in declared.items()
-        for called in [{column.name: tell(column.label, reading.language) for _, column in presentation.agent_columns}]
-        for column in agent_columns(presentation, analysis, name, called)
-    ]
+    columns: list[AgentColumn] = []
+    for name, (presentation, analysis) in declared.items():
+        called = {column.name: tell(column.label, reading.language) for _, column in presentation.agent_columns}
+        with log.catch(name, "agents"):
+            columns += agent_columns(presentation, analysis, name, called, reading.language)
     people = participants_table(reading.population)
     by = people["stakeholder_type"] if groups is None else groups.rename(reading.by)
     name = tell(N_("stakeholder type"), reading.language) if groups is None else reading.by
-    return agent_table(columns, frame, people, by, name, persona_columns(reading.ledger))
+    own_columns, words = persona_columns(reading.ledger), reading.type_names if groups is None else {}
+    return agent_table(columns, frame, people, by, name, own_columns, words)
 
 
 def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
@@ -493,5 +626,5 @@ def early_findings(folder: Path, planned: Sequence[tuple[str, str]], methodology
         stages = [stage for stage in planned if stage[0] == methodology]
         if not stages or any(reading.stages.get(stage) != "done" for stage in stages):
             return {}
-        findings = find(reading, responses(reading, stages, plain=True))
+        findings = find(reading, responses(reading, stages, plain=True), GapLog(folder))
         return dict(findings.results.get(methodology, {}))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Found = Mapping[str, JsonValue]
 """Findings of one methodology, as its `analyse` returned them."""
 Records = Iterable[Mapping[str, JsonValue]]
-Files = Mapping[str, "Records | Mapping[str, JsonValue | TableRows] | pd.DataFrame | str"]
+FileContent: TypeAlias = "Records | Mapping[str, JsonValue | TableRows] | pd.DataFrame | str"
+Files = Mapping[str, FileContent]
 """What `Evaluation.files` returns: file name → one object (JSON), rows (JSONL, streamed) or a frame (CSV)."""
 
 

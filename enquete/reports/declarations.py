@@ -57,7 +57,11 @@ class Column:
     unit: the column that says of each row what its figure is: a share, a count or a number. A fact that is read in
     sentences alone needs no label.
     replicates: further runs of the study are compared on it. agents: joins agents.csv, is compared between groups and
-    associated with those of other methodologies. tests: p of a test that no finding corrects.
+    associated with those of other methodologies. compared_in: the table in which groups are compared on it already, so
+    that they are not compared on it a second time with all that agents.csv has.
+    unless_sure: of a code that tells the outcome of a test: what each code becomes where the test's adjusted p is not
+    below the level, so that a table never says more than page one. test_in: where that p stands, when it is not in the
+    row itself: another table, and the columns that find its row there.
     """
 
     name: str
@@ -71,6 +75,9 @@ class Column:
     unit: str = ""
     replicates: bool = False
     agents: bool = False
+    compared_in: str = ""
+    unless_sure: Mapping[str, str] | None = None
+    test_in: tuple[str, tuple[str, ...]] = ("", ())
 
     @property
     def stored(self) -> bool:
@@ -357,6 +364,11 @@ class Presentation:
                 raise TypeError(f"{table.name}.{column.name} refers to {column.to!r}; there are {there}")
             if column.format == "code" and not column.levels:
                 raise TypeError(f"{table.name}.{column.name} is a code without levels")
+            if column.compared_in and column.compared_in not in self.tables:
+                raise TypeError(
+                    f"{table.name}.{column.name} is compared in {column.compared_in!r}, which nobody declared"
+                )
+            self._check_verdict(table, column)
         for view in table.views:
             spread = (view.spread.column, *view.spread.rows, *view.spread.cells) if view.spread else ()
             where = f"view of {table.name!r} at {view.at}"
@@ -364,6 +376,18 @@ class Presentation:
             self._names(where, known, *names)
             self._names(where, {**self.facts, **known}, _queried(view.where), _placeholders(view.says))
             self._names(where, {**self.facts, **dict.fromkeys(("shown", "rows"))}, _placeholders(view.note))
+
+    def _check_verdict(self, table: Table, column: Column) -> None:
+        if column.unless_sure is None:
+            return
+        where = f"{table.name}.{column.name}"
+        self._names(where, dict(column.levels or {}), column.unless_sure, column.unless_sure.values())
+        other, keys = column.test_in
+        if other and other not in self.tables:
+            raise TypeError(f"{where} is tested in {other!r}; there are {', '.join(self.tables)}")
+        tested = self.tables[other] if other else table
+        self._names(where, _columns(table), keys)
+        self._names(where, _columns(tested), keys, [ADJUSTED])
 
     def _check_finding(self, finding: Finding) -> None:
         declared = _columns(self.tables[finding.table]) if finding.table else dict(self.facts)
@@ -610,6 +634,15 @@ Ends: TypeAlias = tuple[float | None, float | None]
 """Of a scale; None where it has no bound."""
 NO_ENDS: Ends = (None, None)
 GROUP = reference("group", N_("group"), to="group")
+HIGHEST_IN = several("highest", N_("highest in"), to="group", means=N_("all groups that share the highest value"))
+LOWEST_IN = several("lowest", N_("lowest in"), to="group", means=N_("all groups that share the lowest value"))
+IN_SMALL_GROUPS = integer(
+    "n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not compared")
+)
+JOINT_P = p_value(
+    "p_joint", N_("joint p"),
+    means=N_("for all rows of the table, by handing agents with all they said another's group (max-T)"),
+)  # fmt: skip
 
 
 def group_tables(
@@ -641,7 +674,7 @@ def group_tables(
         columns=(
             *subjects, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"),
             integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
-            reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
+            HIGHEST_IN, LOWEST_IN, *ends,
             *detectable(
                 N_("difference between two groups that would be found four times in five"), digits, share=share
             ),
@@ -649,12 +682,7 @@ def group_tables(
                    means=N_("ε² of ranks, the share of variance between groups; Cramér's V of categories")),
             number("scale_min", N_("scale from"), digits=0), number("scale_max", N_("scale to"), digits=0),
             interval("scale_min", "scale_max", N_("scale"), digits=0, format="bounds"),
-            text("test", N_("test")), p_value("p"),
-            p_value("p_joint", N_("joint p"), means=N_("for all rows of the table, by handing agents with all they "
-                                                        "said another's group (max-T)")),
-            adjusted_p(),
-            integer("n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not "
-                                                               "compared")),
+            text("test", N_("test")), p_value("p"), JOINT_P, adjusted_p(), IN_SMALL_GROUPS,
         ),
         views=(
             View(at="section", where="p_adjusted < .05", order=("-effect",), top=3,
@@ -670,6 +698,62 @@ def group_tables(
                 "four times in five."),
     )  # fmt: skip
     return by_group, tests
+
+
+CHOICE = "choice"
+"""What the tables of choices by group are about, beside those of ratings."""
+
+
+def choice_group_tables(subject: Column, title: str) -> tuple[Table, Table]:
+    """Shares of the options by subject and group, and a test a subject: what `group_tables` is for ratings.
+
+    A test is over all options of a subject; named are the option that the groups differ on most, and the groups that
+    choose it most and least often. `compared_choices` makes the rows.
+    """
+    option = text("option", N_("Option"))
+    percent = share("share", N_("share"))
+    most_and_least = (
+        replace(percent, name="share_highest", label=N_("highest share")),
+        replace(percent, name="share_lowest", label=N_("lowest share")),
+    )
+    by_group = Table(
+        name=f"{CHOICE}_groups", title=title, key=(subject.name, "option", "group"),
+        columns=(
+            subject, option, GROUP, integer("n", "n"), percent, share("low", N_("lower bound")),
+            share("high", N_("upper bound")),
+        ),
+    )  # fmt: skip
+    columns = (subject.name, "option", "highest", "share_highest", "lowest", "share_lowest", "effect", "p_adjusted")
+    tests = Table(
+        name=f"{CHOICE}_group_tests", title=title, key=(subject.name,),
+        columns=(
+            subject, *([text("item", N_("item"))] if subject.name != "item" else []),
+            replace(option, label=N_("option they differ on most")), integer("n", "n"), integer("n_total", "N"),
+            of("n", "n_total", "n / N"), integer("n_groups", N_("groups")), HIGHEST_IN, LOWEST_IN, *most_and_least,
+            number("detectable_v", N_("detectable V"),
+                   means=N_("Cramér's V that would be found four times in five")),
+            number("effect", N_("Cramér's V"), means=N_("of options by groups, corrected after Bergsma")),
+            text("test", N_("test")), p_value("p"), JOINT_P, adjusted_p(), IN_SMALL_GROUPS,
+        ),
+        views=(
+            View(at="section", where="p_adjusted < .05", order=("-effect",), top=3, columns=columns),
+            View(at="appendix", where="n_groups > 1", order=("p",), top=10, columns=(*columns, "detectable_v")),
+            View(at="digest", where="p_adjusted < .05", order=("-effect",), top=5, columns=columns),
+        ),
+        note=N_("Groups of at least five agents. The test is over all options of a question; named is the option on "
+                "which the groups lie furthest apart."),
+    )  # fmt: skip
+    return by_group, tests
+
+
+def choice_group_finding(says: str, *, null: str, chart: str = "", top: int = 3) -> Finding:
+    """The finding over `choice_group_tables`."""
+    return Finding(
+        name=f"{CHOICE}_groups", table=f"{CHOICE}_group_tests", kind="difference", p="p_joint", within="given",
+        order=("-effect",), top=top, size="share_highest - share_lowest", says=says, null=null, estimate="effect",
+        items="item", test="test", chart=chart,
+        points=(ScaleValue(value="share_highest", of="highest"), ScaleValue(value="share_lowest", of="lowest")),
+    )  # fmt: skip
 
 
 def detectable(means: str, digits: int = 2, *, share: bool = False) -> tuple[Column, Column]:
@@ -753,6 +837,7 @@ def compared(
     for place, name in zip(numbered, values, strict=True):
         keys = zip(values.columns.names, name, strict=True) if isinstance(name, tuple) else [(subject, name)]
         named[place] = {str(key): value for key, value in keys}
+    shared_ends = _shared_ends(comparison.by_group)
     means = [
         {**named[row["variable"]], "group": row["group"], "n": row["n"], "mean": row["estimate"]}
         for row in comparison.by_group[~comparison.by_group["small"]]
@@ -761,8 +846,7 @@ def compared(
     ]
     tests = [
         {**named[row["variable"]], "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],
-         "n_groups": row["groups"], "highest": row["highest"] if row["p"] == row["p"] else None,
-         "lowest": row["lowest"] if row["p"] == row["p"] else None,
+         "n_groups": row["groups"], **(shared_ends[row["variable"]] if row["p"] == row["p"] else NO_SIDES),
          "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
          "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None,
          **on_scale(row["detectable"], scales.get(name, NO_ENDS)),
@@ -773,3 +857,75 @@ def compared(
         for name, row in zip(values, comparison.tests.to_dict("records"), strict=True)
     ]  # fmt: skip
     return {f"{_prefix(about)}groups": pd.DataFrame(means), f"{_prefix(about)}group_tests": pd.DataFrame(tests)}
+
+
+NO_SIDES: dict[str, list[str] | None] = {"highest": None, "lowest": None}
+AS_GOOD_AS_EQUAL = 1e-9
+"""Means closer than this are one: only rounding tells them apart."""
+
+
+def _shared_ends(by_group: pd.DataFrame) -> dict[Hashable, dict[str, list[str] | None]]:
+    """The groups of the highest and of the lowest estimate of every variable; all of them where several share it."""
+    sides = {}
+    for variable, rows in by_group[~by_group["small"]].groupby("variable", sort=False):
+        groups, estimates = rows["group"], rows["estimate"]
+        highest, lowest = estimates.max(), estimates.min()
+        sides[variable] = {
+            "highest": groups[estimates >= highest - AS_GOOD_AS_EQUAL].tolist(),
+            "lowest": groups[estimates <= lowest + AS_GOOD_AS_EQUAL].tolist(),
+        }
+    return sides
+
+
+def compared_choices(
+    values: pd.DataFrame, groups: pd.Series[str], subject: str, labels: Mapping[Any, Mapping[str, str]],
+    items: Mapping[Any, str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Compare the options that groups chose: the rows of `choice_group_tables`, by table.
+
+    Args:
+        values: participants × subjects, the option chosen, None where there is none.
+        groups: by participant.
+        subject: name of the subject's column.
+        labels: of every subject, its options in words by their ids, in their order.
+        items: the item id behind a subject, where it is another.
+    """
+    import pandas as pd  # noqa: PLC0415 - declarations do not import it
+
+    from enquete.analysis.groups import compare_groups  # noqa: PLC0415
+
+    comparison = compare_groups(values, groups, "category")
+    by_group = comparison.by_group[~comparison.by_group["small"]]
+    shares = [
+        {subject: row["variable"], "option": labels[row["variable"]].get(row["category"], row["category"]),
+         "group": row["group"], "n": row["n"], "share": row["estimate"], "low": row["low"], "high": row["high"]}
+        for row in by_group.to_dict("records")
+    ]  # fmt: skip
+    tests = []
+    for name, row in zip(values, comparison.tests.to_dict("records"), strict=True):
+        is_tested = row["p"] == row["p"]
+        tests.append({
+            subject: name, "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],
+            "n_groups": row["groups"], **_furthest_apart(by_group, name, labels[name], is_tested=is_tested),
+            "detectable_v": row["detectable"], "effect": row["effect"], "test": row["method"],
+            "p": row["p"] if is_tested else None, "p_joint": row["p_adjusted"], "n_small": row["n_small"],
+        })  # fmt: skip
+    return {f"{CHOICE}_groups": pd.DataFrame(shares), f"{CHOICE}_group_tests": pd.DataFrame(tests)}
+
+
+def _furthest_apart(
+    by_group: pd.DataFrame, variable: Hashable, labels: Mapping[str, str], *, is_tested: bool
+) -> dict[str, Any]:
+    """The option whose shares lie furthest apart between groups, the first of several, and who is at either end."""
+    if not is_tested:
+        return {"option": None, "share_highest": None, "share_lowest": None, **NO_SIDES}
+    rows = by_group[by_group["variable"].eq(variable)]
+    shares = rows.groupby("category", sort=False)["estimate"]
+    apart = (shares.max() - shares.min()).round(9)
+    ordered = [option for option in labels if option in apart.index] or list(apart.index)
+    option = apart.reindex(ordered).idxmax()
+    chosen = rows[rows["category"].eq(option)]
+    return {
+        "option": labels.get(str(option), str(option)), "share_highest": chosen["estimate"].max(),
+        "share_lowest": chosen["estimate"].min(), **_shared_ends(chosen)[variable],
+    }  # fmt: skip

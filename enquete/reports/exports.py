@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,18 @@ from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
 from enquete.reports.accounts import ACCOUNT, citation_rows
 from enquete.reports.analyses import ACROSS, Findings, names_of, results_of
-from enquete.reports.context import PARTS, chosen, ids, numbered, opened, responded
+from enquete.reports.context import PARTS, Files, chosen, ids, numbered, opened, responded
 from enquete.reports.declarations import NOT_ANALYSED, Analysis, WholeResults
 from enquete.reports.evaluation import evaluation, evaluations
-from enquete.reports.files import data_files, markdown, write_standing
+from enquete.reports.files import Last, data_files, markdown, write_standing
 from enquete.reports.further_arms import PAIRS, PREFERENCE, REPLICATES, as_frame
+from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.markdown import number
 from enquete.reports.report import ReportMaterial
 from enquete.reports.responses import AT_ONCE, PLAIN, AskedItem, undetermined
 from enquete.reports.run_reading import RunReading
 from enquete.reports.views import Names, Results
-from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_files, write_json, write_jsonl
+from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_file, write_json, write_jsonl
 from enquete.state.asking import Language
 
 # --- Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was
@@ -57,8 +58,9 @@ WORDS: Mapping[str, str] = {
 
 
 def episodes(
-    reading: RunReading, frame: pd.DataFrame, asked: Sequence[AskedItem], analyses: Mapping[str, Analysis]
-) -> Iterator[dict[str, Any]]:
+    reading: RunReading, frame: pd.DataFrame, asked: Sequence[AskedItem], analyses: Mapping[str, Analysis],
+    log: GapLog = NOTHING_CAUGHT,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
     answers were gathered into; main arm."""
     language, main = reading.language, reading.record.main
@@ -97,7 +99,10 @@ def episodes(
         if done and phase == reading.methodology(method).phases[-1] and method in analyses:
             presentation = evaluation(reading.methodology(method)).presentation
             results = Results(method, presentation, analyses[method], Names(groups=reading.type_names), language)
-            for name, told in results.remembered():
+            remembered: list[tuple[str, str]] = []
+            with log.catch(method, "episodes"):
+                remembered += results.remembered()
+            for name, told in remembered:
                 text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=told)
                 yield {"id": f"{at}/{name}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip
@@ -209,30 +214,40 @@ FILES: Mapping[str, str] = {
 """What is nobody's own, beside the report."""
 
 
-def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, frame: pd.DataFrame) -> None:
+def write_exports(
+    folder: Path, reading: RunReading, material: ReportMaterial, frame: pd.DataFrame,
+    account: Callable[[], Results], log: GapLog,
+) -> Results:  # fmt: skip
     """exports/ (answers, agents, items, declared tables, codebook, episodes), and beside the report what it says across
-    methods and about its health."""
+    methods and about its health.
+
+    account: makes the account of the run. It names what could not be written of a methodology, so it is made after
+    that, and returned.
+    """
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    files = data_files(reading, frame, material.asked, material.analysed.agents, material.declared, "long")
-    book = write_standing(exports, reading, material.asked, files)
-    write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
-        told = episodes(reading, material.frame, material.asked, material.analysed.analyses)
+        told = episodes(reading, material.frame, material.asked, material.analysed.analyses, log)
         write_jsonl(exports / "episodes.jsonl", told)
+    last = Last(account)
+    files = data_files(reading, frame, material.asked, material.analysed.agents, material.declared, "long", log, last)
+    book = write_standing(exports, reading, material.asked, files, log)
+    write_atomically(exports / "codebook.md", markdown(book, language))
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / narrative.FILE, material.prose.as_json())
     write_json(folder / "health.json", material.health.as_json())
+    declared = {**material.declared, ACCOUNT: last.results}
     for name, file in FILES.items():
-        if name in material.declared:
-            results = material.declared[name]
+        if name in declared:
+            results = declared[name]
             write_json(folder / file, results.analysis.as_json(results.presentation))
     if PREFERENCE in material.declared:
         write_csv(reading.folder / PAIRS, as_frame(material.pairs))
     spoken = [call for name in (narrative.METHODOLOGY, CRITIC) for call in audit(reading, name, "")]
     if spoken:
         write_jsonl(folder / "audit.jsonl", spoken)
+    return last.results
 
 
 def declared(reading: RunReading, asked: Sequence[AskedItem], findings: Findings) -> Mapping[str, Results]:
@@ -246,16 +261,32 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
     return reading.interviews / phase / methodology / reading.run
 
 
-def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Findings) -> None:
-    """The methodology's own files of this phase, and the audit of its calls. Without rows of an earlier run."""
+def write_stage(
+    reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Findings, log: GapLog
+) -> None:
+    """The methodology's own files of this phase, and the audit of its calls. Without rows of an earlier run.
+
+    A file that cannot be made leaves none of an earlier report in its place.
+    """
     folder, analysis = stage_folder(reading, methodology, phase), findings.results.get(methodology)
     if analysis is not None:
         results = WholeResults(analysis, findings.analyses.get(methodology, NOT_ANALYSED).tables)
         rows = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
-        files = evaluation(reading.methodology(methodology)).files
-        write_files(folder, files(results, rows.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
+        made: Files = {}
+        with log.catch(methodology, "file", f"{phase}/{methodology}"):
+            files = evaluation(reading.methodology(methodology)).files
+            made = files(results, rows.drop(columns=[*PLAIN]).reset_index(drop=True), phase)
+        for name, content in made.items():
+            written = False
+            try:
+                with log.catch(methodology, "file", f"{phase}/{methodology}/{name}", but=(OSError,)):
+                    write_file(folder / name, content)
+                    written = True
+            finally:
+                if not written:
+                    (folder / name).unlink(missing_ok=True)
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 

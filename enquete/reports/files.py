@@ -17,9 +17,10 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import NoneType, UnionType
@@ -33,6 +34,7 @@ from enquete.ledger.folders import draft_of
 from enquete.locale import N_, in_language, tell
 from enquete.reports.context import plain
 from enquete.reports.declarations import Column, Table
+from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.responses import AskedItem
 from enquete.reports.run_reading import RunReading, read_result
 from enquete.reports.views import Results, render
@@ -121,6 +123,17 @@ class DataFile:
         return self.name.replace(".", "/", 1)
 
 
+class Last:
+    """Results that are made when all other files are written, because they tell how that went."""
+
+    def __init__(self, make: Callable[[], Results]) -> None:
+        self._make = make
+
+    @cached_property
+    def results(self) -> Results:
+        return self._make()
+
+
 def data_files(
     reading: RunReading,
     frame: pd.DataFrame,
@@ -128,12 +141,15 @@ def data_files(
     agents: AgentTable,
     results: Mapping[str, Results],
     layout: Layout = "both",
+    log: GapLog = NOTHING_CAUGHT,
+    last: Last | None = None,
 ) -> Iterator[DataFile]:
     """All that a run has to give, each made when it is its turn: a large study is never in memory twice.
 
     frame: the response table, plain or not. results: of methodologies that declare tables (others have their answers
     alone), and what is nobody's own.
-    layout: how answers stand: a row an answer, a row an agent, or both.
+    layout: how answers stand: a row an answer, a row an agent, or both. log: takes the bug of a methodology's file.
+    last: results whose files come after all others.
     """
     language = reading.language
     yield agents_file(agents, reading)
@@ -155,10 +171,12 @@ def data_files(
             items = [item for item in asked if item.methodology == name]
             yield from wide_files(name, title, frame[rows], items, language)
         if name in results:
-            yield from declared_files(results[name], title, known)
+            yield from declared_files(results[name], title, known, log)
     for name, others in results.items():
         if name not in reading.record.methods:
-            yield from declared_files(others, tell(others.presentation.title, language), known)
+            yield from declared_files(others, tell(others.presentation.title, language), known, log)
+    if last is not None:
+        yield from declared_files(last.results, tell(last.results.presentation.title, language), known, log)
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -401,9 +419,21 @@ def items_file(asked: Sequence[AskedItem], language: Language) -> DataFile:
 # --- declared tables --------------------------------------------------------------------------------------------------
 
 
-def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Iterator[DataFile]:
+def declared_files(results: Results, title: str, agents: pd.Index[Any], log: GapLog) -> Iterator[DataFile]:
     """Tables that are declared as files, and facts in one row; those without rows are left out."""
-    name, frames = results.methodology, results.analysis.tables
+    for name in ("", *results.presentation.tables):
+        made: list[DataFile] = []
+        with log.catch(results.methodology, "table", name or "facts"):
+            made += (
+                _table_file(results, results.presentation.tables[name], title, agents)
+                if name
+                else _facts_file(results, title)
+            )
+        yield from made
+
+
+def _facts_file(results: Results, title: str) -> Iterator[DataFile]:
+    name = results.methodology
     facts = [fact for fact in results.presentation.facts.values() if fact.stored]
     if facts:
         row = pd.DataFrame([[results.facts.get(fact.name) for fact in facts]], dtype=object)
@@ -412,15 +442,17 @@ def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Itera
             name=f"{name}.facts", title=f"{title}: {tell(N_('single facts'), results.language)}", frame=row,
             variables=[_variable(results, fact, row) for fact in facts], key=(),
         )  # fmt: skip
-    for table in results.presentation.tables.values():
-        frame = frames[table.name]
-        if table.files and len(frame):
-            yield DataFile(
-                name=f"{name}.{table.name}", title=f"{title}: {_told(results, table.title)}", frame=frame,
-                key=table.key, means=_told(results, table.note) if table.note else "",
-                variables=[_variable(results, column, frame, table.stored) for column in table.stored],
-                references=list(_references(results, table, agents)),
-            )  # fmt: skip
+
+
+def _table_file(results: Results, table: Table, title: str, agents: pd.Index[Any]) -> Iterator[DataFile]:
+    frame = results.analysis.tables[table.name]
+    if table.files and len(frame):
+        yield DataFile(
+            name=f"{results.methodology}.{table.name}", title=f"{title}: {_told(results, table.title)}", frame=frame,
+            key=table.key, means=_told(results, table.note) if table.note else "",
+            variables=[_variable(results, column, frame, table.stored) for column in table.stored],
+            references=list(_references(results, table, agents)),
+        )  # fmt: skip
 
 
 def _variable(results: Results, column: Column, frame: pd.DataFrame, others: Iterable[Column] = ()) -> Variable:
@@ -889,10 +921,14 @@ class XlsxWriter(FileWriter):
         empty = WriteOnlyCell(sheet)  # at the end of a row, which some readers would find short
         empty.number_format = "@"  # without one it is not written
         self._head(sheet, [column.name for column in file.variables], [column.label for column in file.variables])
-        for piece in _pieces(file.frame):
-            columns = [self._cells(sheet, piece[column.name], column) for column in file.variables]
-            for row in zip(*columns, strict=True):
-                sheet.append((*row[:-1], empty) if row[-1] is None else row)
+        try:
+            for piece in _pieces(file.frame):
+                columns = [self._cells(sheet, piece[column.name], column) for column in file.variables]
+                for row in zip(*columns, strict=True):
+                    sheet.append((*row[:-1], empty) if row[-1] is None else row)
+        except BaseException:
+            self._book.remove(sheet)  # half a table would pass for the whole one
+            raise
         for c in file.variables:
             values = "; ".join(f"{value} = {word}" for value, word in {**c.levels, **c.names}.items())
             self._codebook.append([sheet.title, c.name, c.label, c.means or c.label, c.type, values])
@@ -975,15 +1011,16 @@ CODEBOOK = "codebook.json"
 def write_package(
     folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile],
     formats: Iterable[FileFormat], *,
-    bom: bool = False,
+    bom: bool = False, log: GapLog = NOTHING_CAUGHT,
 ) -> list[Path]:  # fmt: skip
-    """Every file in every format, each in a folder of its own with its Data Package; what an earlier one left goes."""
+    """Every file in every format, each in a folder of its own with its Data Package; what an earlier one left goes.
+    log: takes the bug of a methodology's table."""
     writers = [WRITERS[each](folder / each, reading.run, reading.language, bom=bom) for each in dict.fromkeys(formats)]
     resources: list[list[Mapping[str, JsonValue]]] = [[] for _ in writers]
     try:
         for file in files:
             for writer, described in zip(writers, resources, strict=True):
-                described.append(writer.add(file))
+                described.extend(_added(writer, file, log))
     except BaseException:
         for writer in writers:
             writer.discard()
@@ -996,16 +1033,34 @@ def write_package(
 
 
 def write_standing(
-    folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile]
-) -> dict[str, Any]:
+    folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile],
+    log: GapLog = NOTHING_CAUGHT,
+) -> dict[str, Any]:  # fmt: skip
     """The CSV files that every run has, with the codebook, which is their Data Package. Packages of other formats were
     made of what the run had before and go."""
     for each in FORMATS:
         remove_package(folder / each)
     writer = CsvWriter(folder, reading.run, reading.language)
-    book = descriptor(reading, asked, [writer.add(file) for file in files])
+    described: list[Mapping[str, JsonValue]] = []
+    for file in files:
+        described += _added(writer, file, log)
+    book = descriptor(reading, asked, described)
     _finished(writer, book, CODEBOOK)
     return book
+
+
+def _added(writer: FileWriter, file: DataFile, log: GapLog) -> list[Mapping[str, JsonValue]]:
+    """Write one file and return its description; nothing of a methodology's table that cannot be written.
+
+    A full disk and a format that cannot hold the file are no fault of the methodology: they are raised.
+    """
+    methodology, _, table = file.name.partition(".")
+    described: list[Mapping[str, JsonValue]] = []
+    if not table:
+        return [writer.add(file)]
+    with log.catch(methodology, "table", f"{table}.{writer.format}", but=(OSError, InputError)):
+        described.append(writer.add(file))
+    return described
 
 
 def _finished(writer: FileWriter, book: Mapping[str, Any], name: str) -> list[Path]:

@@ -29,6 +29,7 @@ from enquete.reports.declarations import (
     Row,
     ScaleValue,
 )
+from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.markdown import number
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.asking import Language
@@ -173,10 +174,14 @@ def _filled(name: str, analysis: Analysis, adjusted: Mapping[tuple[str, str], Ma
     return replace(analysis, tables=tables)
 
 
-def stated_of(results: Results) -> Iterator[KeyFinding]:
-    """The findings of one methodology, after the correction, in the order of their declaration."""
+def stated_of(results: Results, log: GapLog = NOTHING_CAUGHT) -> Iterator[KeyFinding]:
+    """The findings of one methodology, after the correction, in the order of their declaration. One that cannot be put
+    into words goes to the log."""
     for finding in results.presentation.findings:
-        yield from _told(finding, results)
+        told: list[KeyFinding] = []
+        with log.catch(results.methodology, "finding", finding.name):
+            told += _told(finding, results)
+        yield from told
 
 
 def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:

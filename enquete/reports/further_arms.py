@@ -15,7 +15,6 @@ from enquete.analysis.agreement import Kappa, stratified_kappa, weighted_kappa
 from enquete.analysis.diagnostics import ALPHA
 from enquete.analysis.preference import PositionBias, WinRate, position_bias, win_rate
 from enquete.analysis.probes import Replicated, VarianceComponents, fewest, judge_claim, variance_components
-from enquete.ledger.ledger import Failure
 from enquete.locale import N_, tell
 from enquete.nodes.critic_graph import COSTS, UNTOLD, PairRecord, pair_records
 from enquete.nodes.planning import CRITIC
@@ -25,6 +24,7 @@ from enquete.reports.analyses import headlines as declared_headlines
 from enquete.reports.context import Found
 from enquete.reports.declarations import Row
 from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
+from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.health_checks import rounds
 from enquete.reports.markdown import MISSING, number
 from enquete.reports.run_reading import RunReading
@@ -355,57 +355,63 @@ class Replicates:
     headlines: Sequence[tuple[Headline, ReplicatedFinding]] = ()
     shared_t0: bool = False  # an earlier run's T0 is that of all arms
     spread: tuple[AnswerVariance, ...] = ()
-    bugs: tuple[Failure, ...] = ()
 
     @property
     def judged(self) -> list[ReplicatedFinding]:
         return [finding for _, finding in self.headlines]
 
 
-def replicate(reading: RunReading, frame: pd.DataFrame, main: Findings) -> Replicates:
+def replicate(reading: RunReading, frame: pd.DataFrame, main: Findings, log: GapLog = NOTHING_CAUGHT) -> Replicates:
     """Findings over the replicates of a run, and where its answers vary; empty without replicates. frame: all arms."""
     arms = [arm for arm in reading.record.arms if arm.role == "replicate"]
     if not arms:
         return Replicates()
     earlier, by_method = taken_over(frame, reading.own_runs), evaluations(reading.record.methods)
     again: list[ResultsOfRun] = []
-    bugs: list[Failure] = []
     for arm in arms:
-        rows = standing_in(frame, arm.id, earlier)
-        findings = find(reading, rows, arm=arm)
-        bugs += findings.bugs
-        again.append(alike(by_method, findings, main))
+        rows, arm_log = standing_in(frame, arm.id, earlier), log.for_arm(arm.id)
+        findings = find(reading, rows, arm_log, arm=arm)
+        again.append(alike(by_method, findings, main, arm_log))
     language, shared_t0 = reading.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
-    claims = headlines(by_method, main.results, language)
-    others = [headlines(by_method, results, language) for results in again]
+    main_log = log.for_arm(reading.record.main.id)
+    claims = headlines(by_method, main.results, language, main_log)
+    others = [
+        headlines(by_method, results, language, log.for_arm(arm.id)) for arm, results in zip(arms, again, strict=True)
+    ]
     return Replicates(
         (reading.record.main.id, *(arm.id for arm in arms)),
         judged_headlines(claims, others, shared_t0),
         bool(shared_t0),
         tuple(spreads(frame)),
-        tuple(bugs),
     )
 
 
-def alike(by_method: Mapping[str, Evaluation], findings: Findings, main: Findings) -> ResultsOfRun:
+def alike(
+    by_method: Mapping[str, Evaluation], findings: Findings, main: Findings, log: GapLog = NOTHING_CAUGHT
+) -> ResultsOfRun:
     """A replicate's findings, with arbitrary names (of groups, say) as in the main arm's."""
     results = dict(findings.results)
     for name in findings.analyses.keys() & main.analyses.keys():
-        evaluation = by_method[name]
-        if evaluation.alike is not None:
-            renamed = evaluation.alike(findings.analyses[name], main.analyses[name])
-            results[name] = {**results[name], **renamed.as_json(evaluation.presentation)}
+        rename, presentation = by_method[name].alike, by_method[name].presentation
+        if rename is None:
+            continue
+        own = results.pop(name)  # under names of its own it could not be compared
+        with log.catch(name, "replicates"):
+            renamed = rename(findings.analyses[name], main.analyses[name])
+            results[name] = {**own, **renamed.as_json(presentation)}
     return results
 
 
-def headlines(by_method: Mapping[str, Evaluation], results: ResultsOfRun, language: Language) -> dict[str, Headline]:
+def headlines(
+    by_method: Mapping[str, Evaluation], results: ResultsOfRun, language: Language, log: GapLog = NOTHING_CAUGHT
+) -> dict[str, Headline]:
     """All that a run measures, by id; the main arm's results decide which of them are headlines (`leads`)."""
-    made = (
-        replace(headline, methodology=name)
-        for name, result in results.items()
-        for headline in declared_headlines(read_results(name, by_method[name].presentation, result, language))
-    )
-    return {headline.id: headline for headline in made}
+    by_id: dict[str, Headline] = {}
+    for name, result in results.items():
+        with log.catch(name, "replicates"):
+            told = read_results(name, by_method[name].presentation, result, language)
+            by_id |= {headline.id: replace(headline, methodology=name) for headline in declared_headlines(told)}
+    return by_id
 
 
 def taken_over(frame: pd.DataFrame, own_runs: Iterable[str]) -> pd.DataFrame:

@@ -105,6 +105,7 @@ def entropy(values: Floats, points: int) -> float | None:
 
 OnBug = Callable[[str, Exception], None]
 
+CHECKS_FAILED = Overall("cannot be judged", ("checks_failed",))
 ENDED = ("done", "failed")
 """Outcomes of a stage after which no answer comes."""
 _WORST: Mapping[Verdict, int] = {"bad": 0, "caution": 1, "fine": 2, "information": 3, "not computed": 4}
@@ -168,7 +169,14 @@ def examine(
     """Health of a run. frame: its response table. A bug in a methodology's checks goes to `on_bug`, or is raised."""
     methodologies = {name: reading.methodology(name) for name in reading.record.methods}
     instruments = {name: reading.instrument(name) for name in methodologies}
-    humans = {name: i.human_answers() for name, i in instruments.items() if isinstance(i, Instrument)}
+    humans: dict[str, Humans] = {}
+    for name, instrument in instruments.items():
+        try:
+            humans |= {name: instrument.human_answers()} if isinstance(instrument, Instrument) else {}
+        except Exception as error:
+            if on_bug is None:
+                raise
+            on_bug(name, error)
     synthetic = reading.record.main.respondent == "synthetic"
 
     def pinned(name: str, arm: str) -> Found:
@@ -217,18 +225,19 @@ def judge(
     probes: dict[str, Probes] = {}
     for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
         rows = opened(chosen(frame, frame["methodology"].eq(name)))
-        judged = MethodologyHealth(
-            methodologies[name], probing(rows, analyses.get(name, NOT_ANALYSED), partial(pinned, name))
-        )
         try:
+            judged = MethodologyHealth(
+                methodologies[name], probing(rows, analyses.get(name, NOT_ANALYSED), partial(pinned, name))
+            )
             judged.check((humans or {}).get(name, {}))
+            if judged.checks:
+                verdicts[name], probes[name] = judged.overall(rows), judged.probes()
+                checks += judged.checks
         except Exception as error:
             if on_bug is None:
                 raise
             on_bug(name, error)
-        if judged.checks:
-            checks += judged.checks
-            verdicts[name], probes[name] = judged.overall(rows), judged.probes()
+            verdicts[name] = CHECKS_FAILED  # the checks that were made before cannot judge the data alone
     of_items = tuple(shapes(chosen(frame, frame["arm_role"].eq("main"))))
     return Health(tuple(checks), verdicts, of_items, synthetic, probes)
 

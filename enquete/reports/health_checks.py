@@ -169,7 +169,7 @@ REASONS: Mapping[str, str] = {
     "no_nearer_than_even": N_("no nearer than an even spread"), "types_alike": N_("types cannot be told apart"),
     "one_profile": N_("nearly one profile for all, and types cannot be told apart"),
     "one_type": N_("there is only one type"), "not_finished": N_("the interviews are not finished"),
-    "reliability_not_tested": N_("nobody was asked again"),
+    "reliability_not_tested": N_("nobody was asked again"), "checks_failed": N_("the checks themselves failed"),
     "retest_unread": N_("asked again, but nothing could be read from the answers"),
     "only_replicates": N_("asked again in replicates only, see there"), "undefined": N_("undefined"),
     "too_few_agents": N_("too few agents"), "too_few_texts": N_("too few texts"),

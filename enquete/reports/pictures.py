@@ -5,7 +5,7 @@ pages show them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import altair as alt
@@ -29,6 +29,7 @@ from enquete.reports.charts import (
 from enquete.reports.context import chosen, responded
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.further_arms import PREFERENCE, REPLICATES
+from enquete.reports.gaps import GapLog
 from enquete.reports.health import HEALTH
 from enquete.reports.run_reading import read_result
 from enquete.reports.views import Results
@@ -64,14 +65,14 @@ def footer(frame: pd.DataFrame, methodology: str, language: Language) -> str:
 
 def pictures(
     frame: pd.DataFrame, by_method: Mapping[str, Evaluation], declared: Mapping[str, Results], language: Language,
-    file: Callable[[str, Exception], None],
+    log: GapLog,
 ) -> list[Picture]:  # fmt: skip
     """By methodology, then what is nobody's own. declared: with instrument health, replicates and the comparison of
-    respondents; file: takes the bug of a chart that fails."""
+    respondents; log: takes the bug of a chart that fails."""
 
     def filed(name: str, error: Exception) -> None:
-        error.add_note(f"in the figure {name}")
-        file(name.partition("/")[0], error)
+        methodology, _, figure = name.partition("/")
+        log.add(methodology, "figure", error, figure)
 
     made: list[Picture] = []
     for name in by_method:

@@ -36,7 +36,7 @@ from pydantic import JsonValue
 from enquete.analysis.diagnostics import NOT_USABLE, Standing
 from enquete.ledger.folders import write_atomically
 from enquete.ledger.record import Chosen
-from enquete.locale import N_, NN_, plural, tell, whole
+from enquete.locale import N_, NN_, Words, plural, tell, whole
 from enquete.nodes import fit
 from enquete.nodes.critic_graph import PairRecord
 from enquete.reports import accounts, pictures
@@ -61,6 +61,7 @@ from enquete.reports.declarations import Place, groups_by
 from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.findings import FEWEST, PER_METHODOLOGY, KeyFinding, Strip, leading, tested
 from enquete.reports.further_arms import AGAINST, PREFERENCE, REPLICATES
+from enquete.reports.gaps import Gap
 from enquete.reports.health import CHECKS_TITLE, HEALTH, Health, lacking, reasons, verdict
 from enquete.reports.markdown import escape, number, readable
 from enquete.reports.narrative import NarrativeText
@@ -541,9 +542,18 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
     return {**spec, "title": caption, "description": picture.alt, "config": config}
 
 
+UNWRITTEN = N_("This part of the report could not be written; the reason is on page one.")
 FINDINGS = 2
 """Of a methodology in its section beside those on page one; the others are in the appendix."""
 DATA = "exports/all_responses.csv"
+
+
+@dataclass
+class MethodologyTexts:
+    """A methodology's section and its part of the appendix, Markdown; None where they could not be written."""
+
+    section: str | None = None
+    appendix: str | None = None
 
 
 @dataclass(frozen=True)
@@ -555,12 +565,14 @@ class ReportMaterial:
     analysed: Findings
     findings: Mapping[str, list[KeyFinding]]  # by methodology, and those that join several
     declared: Mapping[str, Results]  # by methodology, and what is nobody's own
+    texts: Mapping[str, MethodologyTexts]  # by methodology
     prose: NarrativeText
     health: Health
     asked: Sequence[AskedItem]
     pictures: Sequence[Picture]
     pairs: Sequence[PairRecord] = ()  # that respondent A and B were compared in
     citations: Sequence[Citation] = ()
+    gaps: Sequence[Gap] = ()  # what is missing because a methodology's code failed
 
 
 @dataclass(frozen=True)
@@ -650,6 +662,7 @@ class Report:
         """What must be read before anything else."""
         if accounts.every_call_failed(self.reading):
             yield tell(N_("Every request failed. This run holds no answers."), self.language)
+        yield from (tell(text, self.language) for text in accounts.told_gaps(self.reading, self.material.gaps))
         assumed = accounts.assumption(self.reading)
         if assumed:
             yield tell(assumed, self.language)
@@ -668,14 +681,22 @@ class Report:
         warned = {u.methodology: unusable(u, self.language) for u in self.page.usable if u.standing == NOT_USABLE}
         for name in self.material.analysed.results:
             others = [finding for finding in self.page.by_methodology.get(name, ()) if finding.id not in shown]
+            texts, unwritten = self.material.texts[name], tell(UNWRITTEN, self.language)
             yield MethodologyPart(
-                name, self.page.titles[name], self.declared[name].at("section"), self.declared[name].at("appendix"),
+                name, self.page.titles[name],
+                unwritten if texts.section is None else texts.section,
+                unwritten if texts.appendix is None else texts.appendix,
                 findings=others[:FINDINGS],
                 further=others[FINDINGS:], pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
-        for name, why in accounts.missing(self.reading, self.material.stages, self.material.analysed).items():
+        for name, why in self._missing().items():
             yield MethodologyPart(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
+
+    def _missing(self) -> Mapping[str, Words]:
+        """Methodologies without findings, with the reason."""
+        material = self.material
+        return accounts.missing(self.reading, material.stages, material.analysed, material.gaps)
 
     def _across(self) -> list[KeyFinding]:
         """What was tested over methodologies and is not on page one."""

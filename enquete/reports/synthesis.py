@@ -6,9 +6,8 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,12 @@ from enquete.nodes.planning import CRITIC
 from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
-from enquete.reports.accounts import ACCOUNT, account, citations, every_call_failed
-from enquete.reports.analyses import UNIT, Findings, find, stated
+from enquete.reports.accounts import ACCOUNT, account, citations, every_call_failed, told_gaps
+from enquete.reports.analyses import ACROSS, Findings, find, stated
 from enquete.reports.context import chosen, give_back, statuses
-from enquete.reports.evaluation import evaluations
+from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.exports import declared, reached, validate, write_exports, write_stage
-from enquete.reports.files import data_files, write_package
+from enquete.reports.files import Last, data_files, write_package
 from enquete.reports.findings import KeyFinding, ranked
 from enquete.reports.further_arms import (
     PREFERENCE,
@@ -42,14 +41,15 @@ from enquete.reports.further_arms import (
     replicate,
     replicate_results,
 )
-from enquete.reports.health import HEALTH, Health, examine
+from enquete.reports.gaps import UNIT, Gap, GapLog, failures_of
+from enquete.reports.health import CHECKS_FAILED, HEALTH, Health, examine
 from enquete.reports.health import flags as health_flags
 from enquete.reports.health import results as health_results
 from enquete.reports.pictures import pictures
-from enquete.reports.report import ReportMaterial, write_report
+from enquete.reports.report import MethodologyTexts, ReportMaterial, write_report
 from enquete.reports.responses import PLAIN, AskedItem, items, responses
 from enquete.reports.run_reading import RunReading, open_run, read_result
-from enquete.reports.views import Results
+from enquete.reports.views import Names, Results
 from enquete.reports.writing import write_json
 from enquete.state.asking import RESPONDED, Language, PagedPeople, Participant
 from enquete.state.errors import EnqueteError, LedgerError
@@ -107,13 +107,14 @@ RESULTS = "results.json"
 
 @dataclass(frozen=True)
 class WrittenSynthesis:
-    """What was made of a run: its status, findings by methodology, flags, and bugs in an analysis."""
+    """What was made of a run: its status, findings by methodology, flags, and what is missing of a methodology."""
 
     status: str
     results: dict[str, JsonValue] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)  # page one's sentences
-    bugs: list[Failure] = field(default_factory=list)
+    gaps: tuple[Gap, ...] = ()
+    missing: Sequence[str] = ()  # the gaps in sentences
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class Prepared:
     frame: pd.DataFrame
     analysed: Findings
     findings: Sequence[narrative.FindingData] = ()
+    gaps: Sequence[Gap] = ()  # of the analyses and of sentences
 
 
 async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
@@ -145,11 +147,11 @@ async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *,
         population=_held(run_session),
     )
     main = run_session.record.main.id
-    buggy = {bug.methodology for bug in written.bugs}
-    for bug in written.bugs:
-        await run_session.ledger.record_failure(bug)
-    for name in run_session.record.methods:
-        if name not in buggy:
+    failed = failures_of(written.gaps, main)
+    for failure in failed:
+        await run_session.ledger.record_failure(failure)
+    for name in (*run_session.record.methods, ACROSS):
+        if name not in {failure.methodology for failure in failed}:
             await run_session.ledger.clear_failure(main, name, "", 0, UNIT)
     await asyncio.to_thread(remember, run_session)
     page = synthesis_folder(run_session.folder) / "page_one.md"
@@ -166,7 +168,9 @@ async def _narrate(run_session: RunSession, planned: Sequence[tuple[str, str]]) 
     """The model's summary, if it has not written one of these findings yet. A bug costs the summary, nothing else."""
     prepared = None
     try:
-        prepared = await asyncio.to_thread(prepare, run_session.folder, planned, _held(run_session))
+        prepared = await asyncio.to_thread(
+            prepare, run_session.folder, planned, _held(run_session), raise_bugs=run_session.raise_bugs
+        )
         await narrative.write(run_session, prepared.findings)
     except LedgerError:
         raise
@@ -182,22 +186,24 @@ async def _narrate(run_session: RunSession, planned: Sequence[tuple[str, str]]) 
 
 
 def prepare(
-    folder: Path, planned: Sequence[tuple[str, str]], population: Sequence[Participant] | None = None
-) -> Prepared:
+    folder: Path, planned: Sequence[tuple[str, str]], population: Sequence[Participant] | None = None, *,
+    raise_bugs: bool = False,
+) -> Prepared:  # fmt: skip
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
+        log = GapLog(folder, raise_bugs)
         frame = responses(reading, planned, plain=True)
-        analysed = find(reading, frame)
-        _, findings = _findings(reading, analysed, items(reading, frame))
-        return Prepared(frame, analysed, narrative.shown(_listed(findings), frame, reading.run))
+        analysed = find(reading, frame, log)
+        _, findings = _findings(reading, analysed, items(reading, frame), log)
+        return Prepared(frame, analysed, narrative.shown(_listed(findings), frame, reading.run), tuple(log.gaps))
 
 
 def _findings(
-    reading: RunReading, analysed: Findings, asked: Sequence[AskedItem]
+    reading: RunReading, analysed: Findings, asked: Sequence[AskedItem], log: GapLog
 ) -> tuple[Mapping[str, Results], Mapping[str, list[KeyFinding]]]:
     """What is declared, in the reader's language, and every finding by methodology."""
     results = declared(reading, asked, analysed)
-    return results, stated(results)
+    return results, stated(results, log)
 
 
 def _listed(findings: Mapping[str, list[KeyFinding]]) -> list[KeyFinding]:
@@ -218,30 +224,40 @@ def write_synthesis(
 ) -> WrittenSynthesis:
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
-    prepared: table and findings that were just made of the same ledger; without a bug in them they are not made again.
+    Where the code of one methodology fails, at whatever step, everything else is written and the gap is named.
+
+    prepared: table and findings that were just made of the same ledger, which are not made again.
     language: of what is read, where it is not to be that of the interviews. by: what agents are compared by, where it
     is not to be what the run named. population: see `open_run`. Raises LedgerError where the ledger cannot be read,
     ValueError where a row is not what the table promises.
     """
     with open_run(folder, language, population, by) as reading:
-        made = prepared if prepared is not None and not prepared.analysed.bugs else None
-        frame = made.frame if made else responses(reading, planned, plain=True)
+        log = GapLog(folder, raise_bugs, list(prepared.gaps) if prepared else [])
+        frame = prepared.frame if prepared else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
-        findings = made.analysed if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
-        material = _material(reading, frame, stages, findings, partial=partial, raise_bugs=raise_bugs)
-        status = str(material.declared[ACCOUNT].facts["status"])
+        findings = prepared.analysed if prepared else find(reading, frame, log, partial=partial)
+        of = _results(reading, frame, findings, log)
+        material = _material(reading, frame, stages, findings, of, log)
+        _raise_flags(findings, material)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, frame, methodology, phase, findings)
+                write_stage(reading, frame, methodology, phase, findings, log)
+
+        def account_of_all() -> Results:
+            return _account(reading, frame, stages, findings, of, log.gaps, partial=partial)
+
         target = synthesis_folder(folder)
-        _raise_flags(findings, material)
-        write_exports(target, reading, material, frame)
+        its_account = write_exports(target, reading, material, frame, account_of_all, log)
+        status = str(its_account.facts["status"])
+        material = replace(material, declared={**material.declared, ACCOUNT: its_account}, gaps=tuple(log.gaps))
         page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
         results: dict[str, JsonValue] = {name: dict(result) for name, result in findings.results.items()}
+        missing = _sentences(reading, log.gaps)
         written = WrittenSynthesis(
-            status, results, _flags(reading, findings), [finding.text for finding in page.findings], findings.bugs
-        )
+            status, results, [*missing, *_flags(reading, findings)], [finding.text for finding in page.findings],
+            tuple(log.gaps), missing,
+        )  # fmt: skip
         write_json(target / RESULTS, _summary(reading, frame, written, partial=partial))
         if not partial:
             move_latest(reading.interviews, canonical(reading, stages, frame))
@@ -259,19 +275,17 @@ class RunResults:
     pairs: Sequence[PairRecord]
 
 
-def _results(
-    reading: RunReading, frame: pd.DataFrame, found: Findings, file: Callable[[str, Exception], None]
-) -> RunResults:
+def _results(reading: RunReading, frame: pd.DataFrame, found: Findings, log: GapLog) -> RunResults:
     asked, language = items(reading, frame), reading.language
-    results, findings = _findings(reading, found, asked)
-    replicates = replicate(reading, frame, found)
-    found.bugs.extend(replicates.bugs)
-    health = examine(reading, found.analyses, frame, file)
+    results, findings = _findings(reading, found, asked, log)
+    replicates = replicate(reading, frame, found, log)
+    health = examine(reading, found.analyses, frame, lambda name, error: log.add(name, "health", error))
     give_back()
     names, by_method = next(iter(results.values())).names, evaluations(reading.record.methods)
+    health, health_told = _tell_health(health, by_method, names, language, log)
     against = preferences(reading)
     others = {
-        HEALTH: health_results(health, by_method, names, language),
+        HEALTH: health_told,
         REPLICATES: replicate_results(replicates, by_method, names, language),
         PREFERENCE: preference_results(against, names, language),
     }
@@ -279,49 +293,76 @@ def _results(
     return RunResults(asked, declared, findings, health, against.pairs if against else ())
 
 
+def _tell_health(
+    health: Health, by_method: Mapping[str, Evaluation], names: Names, language: Language, log: GapLog
+) -> tuple[Health, Results]:
+    """Return health with its tables; without the checks of a methodology whose words for them fail."""
+
+    def told(health: Health) -> Results:
+        results = health_results(health, by_method, names, language)
+        for place in ("section", "appendix"):
+            results.at(place)
+        for name in health.verdicts:
+            health_flags(health, results, name)
+        return results
+
+    try:
+        return health, told(health)
+    except Exception:  # of one methodology: which, is found one by one
+        for name in health.verdicts:
+            with log.catch(name, "health"):
+                told(replace(health, checks=tuple(health.of(name)), verdicts={name: health.verdicts[name]}))
+        failed = {name for name in health.verdicts if log.has(name, "health")}
+        checks = tuple(check for check in health.checks if check.methodology not in failed)
+        without = replace(health, checks=checks, verdicts={**health.verdicts, **dict.fromkeys(failed, CHECKS_FAILED)})
+        return without, told(without)
+
+
 def _account(
-    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, of: RunResults, *,
-    partial: bool,
+    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, of: RunResults,
+    gaps: Sequence[Gap], *, partial: bool,
 ) -> Results:  # fmt: skip
-    """Made last: it names the bugs of all that was made before."""
+    """Made last: it names the gaps of all that was made before."""
     language, names = reading.language, of.declared[HEALTH].names
     callers = {"synthesis": tell(N_("Synthesis"), language), CRITIC: tell(N_("Critic"), language)}
     named = replace(names, methodologies={**names.methodologies, **callers})
-    status = run_status(reading, stages, found, partial=partial)
-    return account(reading, frame, stages, found, of.health, named, status=status, partial=partial)
+    status = run_status(reading, stages, gaps, partial=partial)
+    return account(reading, frame, stages, found, of.health, named, gaps=gaps, status=status, partial=partial)
 
 
 def _material(
-    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, partial: bool,
-    raise_bugs: bool,
+    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, of: RunResults,
+    log: GapLog,
 ) -> ReportMaterial:  # fmt: skip
-    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among the others."""
-
-    def file(name: str, error: Exception) -> None:
-        if raise_bugs:
-            raise error
-        _file(reading, found, name, error)
-
-    of = _results(reading, frame, found, file)
+    """Return all that a report is made of but the account of the run, which names what failed until then."""
     prose = narrative.stored(reading, narrative.shown(_listed(of.findings), frame, reading.run))
-    drawn = pictures(frame, evaluations(reading.record.methods), of.declared, reading.language, file)
-    declared = {**of.declared, ACCOUNT: _account(reading, frame, stages, found, of, partial=partial)}
+    drawn = pictures(frame, evaluations(reading.record.methods), of.declared, reading.language, log)
+    texts: dict[str, MethodologyTexts] = {}
+    for name in found.results:
+        texts[name] = MethodologyTexts()
+        with log.catch(name, "section"):
+            texts[name].section = of.declared[name].at("section")
+        with log.catch(name, "appendix"):
+            texts[name].appendix = of.declared[name].at("appendix")
     return ReportMaterial(
-        frame, stages, found, of.findings, declared, prose, of.health, of.asked, drawn, of.pairs,
+        frame, stages, found, of.findings, of.declared, texts, prose, of.health, of.asked, drawn, of.pairs,
         citations(reading, frame),
     )  # fmt: skip
 
 
-def _file(reading: RunReading, found: Findings, name: str, error: Exception) -> None:
-    trace = "".join(traceback.format_exception(error))
-    found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
+@dataclass(frozen=True)
+class ExportedFiles:
+    """Files that were written, and in sentences what is missing of a methodology whose code failed."""
+
+    paths: list[Path]
+    gaps: list[str]
 
 
 def export_files(
     folder: Path, formats: Iterable[FileFormat], to: Path, *,
     layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = "",
-    by: str = "",
-) -> list[Path]:  # fmt: skip
+    by: str = "", raise_bugs: bool = False,
+) -> ExportedFiles:  # fmt: skip
     """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with
     its codebook.
 
@@ -329,15 +370,17 @@ def export_files(
     format cannot hold a file.
     """
     with open_run(folder, language, by=by) as reading:
+        log = GapLog(folder, raise_bugs)
         frame = responses(reading, plain=True)
-        found = find(reading, frame, partial=partial)
-        of = _results(reading, frame, found, partial_of(_file, reading, found))
+        found = find(reading, frame, log, partial=partial)
+        of = _results(reading, frame, found, log)
         stages = own_stages(reading, frame)
-        declared = {**of.declared, ACCOUNT: _account(reading, frame, stages, found, of, partial=partial)}
-        frame = frame.drop(columns=list(PLAIN))
-        validate(frame)
-        files = data_files(reading, frame, of.asked, found.agents, declared, layout)
-        return write_package(to, reading, of.asked, files, formats, bom=bom)
+        its_account = Last(lambda: _account(reading, frame, stages, found, of, log.gaps, partial=partial))
+        rows = frame.drop(columns=list(PLAIN))
+        validate(rows)
+        files = data_files(reading, rows, of.asked, found.agents, of.declared, layout, log, its_account)
+        paths = write_package(to, reading, of.asked, files, formats, bom=bom, log=log)
+        return ExportedFiles(paths, _sentences(reading, log.gaps))
 
 
 def _raise_flags(findings: Findings, material: ReportMaterial) -> None:
@@ -369,17 +412,18 @@ def load_results(folder: Path) -> dict[str, JsonValue]:
 
 
 def load_summary(folder: Path) -> dict[str, JsonValue]:
-    """All of results.json: run_id, status, partial, flags, counts, failures, results; {} before the first synthesis."""
+    """All of results.json: run_id, status, partial, flags, counts, failures, gaps (those of them that the report has,
+    one by one), results; {} before the first synthesis."""
     return read_result(synthesis_folder(folder) / RESULTS)
 
 
-def run_status(reading: RunReading, stages: Sequence[tuple[str, str]], findings: Findings, *, partial: bool) -> str:
+def run_status(reading: RunReading, stages: Sequence[tuple[str, str]], gaps: Sequence[Gap], *, partial: bool) -> str:
     """The run's status word; see `synthesise`."""
     filed = reading.stages.get(("", ""), "started")
     if partial:
         return filed
     outcomes = [reading.stages.get(stage, "") for stage in stages]
-    if "failed" in outcomes or findings.bugs or _failures(reading) or every_call_failed(reading):
+    if "failed" in outcomes or gaps or _failures(reading) or every_call_failed(reading):
         return "failed"
     return "completed" if outcomes and all(outcome == "done" for outcome in outcomes) else filed
 
@@ -408,12 +452,16 @@ def _flags(reading: RunReading, findings: Findings) -> list[str]:
     return sorted({*reading.record.notices, *_texts(reading.memory.get("notes")), *raised})
 
 
+def _sentences(reading: RunReading, gaps: Sequence[Gap]) -> list[str]:
+    return [tell(text, reading.language) for text in told_gaps(reading, gaps)]
+
+
 def _texts(value: JsonValue) -> list[str]:
     return [str(text) for text in value] if isinstance(value, list) else []
 
 
 def _summary(reading: RunReading, frame: pd.DataFrame, written: WrittenSynthesis, *, partial: bool) -> dict[str, Any]:
-    failures = [*_failures(reading), *written.bugs]
+    failures = [*_failures(reading), *failures_of(written.gaps, reading.record.main.id)]
     return {
         "run_id": reading.run, "sim_id": reading.record.sim_id, "status": written.status, "partial": partial,
         "counts": statuses(frame) if len(frame) else {}, "flags": written.flags,
@@ -423,6 +471,10 @@ def _summary(reading: RunReading, frame: pd.DataFrame, written: WrittenSynthesis
                 "error": f.error,
             }
             for f in failures
+        ],
+        "gaps": [
+            {"methodology": gap.methodology, "step": gap.step, "what": gap.what, "error": gap.error, "says": says}
+            for gap, says in zip(written.gaps, written.missing, strict=True)
         ],
         "results": written.results,
     }  # fmt: skip

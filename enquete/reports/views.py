@@ -216,9 +216,13 @@ class Results:
         names = [name for _, name, _, _ in Formatter().parse(told) if name]
         cells = {name: self._in_sentence(known[name], row) for name in names if name in known}
         cells |= {name: str(row[name]) for name in names if name not in known}
+
+        def written(cells: Mapping[str, str]) -> str:
+            return told.format(**{name: PlaceholderText(cell) for name, cell in cells.items()})
+
         long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
-        if room is not None and long and len(told.format(**cells).split()) > room:
-            left = room - len(told.format(**{**cells, **dict.fromkeys(long, "")}).split())
+        if room is not None and long and len(written(cells).split()) > room:
+            left = room - len(written({**cells, **dict.fromkeys(long, "")}).split())
             long.sort(key=lambda name: len(cells[name].split()))  # what is short leaves its share
             for place, name in enumerate(long):
                 cells[name] = shortened(cells[name], max(left // (len(long) - place), FEWEST_WORDS))
@@ -226,7 +230,7 @@ class Results:
         if markdown:
             figures = {name for name in cells if name in known and known[name].format in FIGURES}
             cells = {name: value if name in figures else escape(value) for name, value in cells.items()}
-        return told.format(**{name: PlaceholderText(cell) for name, cell in cells.items()})
+        return written(cells)
 
     def _in_sentence(self, column: Column, row: Row) -> str:
         """A list as it is spoken: “a, b and c”; names with commas are set apart as in a cell."""

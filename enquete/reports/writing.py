@@ -21,7 +21,7 @@ from pydantic_core import to_json
 
 from enquete.ledger.folders import draft_of
 from enquete.locale import N_
-from enquete.reports.context import Files, jsonable, plain
+from enquete.reports.context import FileContent, Files, jsonable, plain
 from enquete.reports.declarations import TableRows
 from enquete.state.untrusted_input import as_cell, visible
 
@@ -227,17 +227,23 @@ def _line(row: Mapping[str, object]) -> str:
 
 
 def write_files(folder: Path, files: Files) -> None:
-    """What `Evaluation.files` returned: a text as it is, an object as JSON, rows as JSONL, a frame as CSV."""
+    """What `Evaluation.files` returned."""
     for name, content in files.items():
-        if isinstance(content, str):
-            with replacing(folder / name) as file:
-                file.write(content)
-        elif isinstance(content, pd.DataFrame):
-            write_csv(folder / name, content)
-        elif isinstance(content, Mapping):
-            write_json(folder / name, content)
-        else:
-            write_jsonl(folder / name, content)
+        write_file(folder / name, content)
+
+
+def write_file(path: Path, content: FileContent) -> None:
+    """One file of what `Evaluation.files` returned: a text as it is, an object as JSON, rows as JSONL, a frame as
+    CSV."""
+    if isinstance(content, str):
+        with replacing(path) as file:
+            file.write(content)
+    elif isinstance(content, pd.DataFrame):
+        write_csv(path, content)
+    elif isinstance(content, Mapping):
+        write_json(path, content)
+    else:
+        write_jsonl(path, content)
 
 
 def write_csv(path: Path, frame: pd.DataFrame, chunk: int = 20_000, *, bom: bool = False) -> None:

@@ -6,6 +6,7 @@ import html
 import importlib
 import sys
 import time
+import warnings
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 Status = Literal["completed", "awaiting_simulation", "waiting", "paused", "failed"]
 
 
+ENDED = ("done", "failed")
+"""Outcomes of a stage after which no answer comes."""
 EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awaiting_simulation": 4, "waiting": 4}
 
 
@@ -141,6 +144,14 @@ class Run:
         return [str(flag) for flag in flags] if isinstance(flags, list) else []
 
     @property
+    def missing(self) -> list[str]:
+        """What the report lacks because the code of one methodology failed, as it was last written."""
+        from enquete.reports.synthesis import load_summary  # noqa: PLC0415 - analyses are slow to import
+
+        gaps = load_summary(self.folder).get("gaps")
+        return [str(gap["says"]) for gap in gaps if isinstance(gap, dict)] if isinstance(gaps, list) else []
+
+    @property
     def page_one(self) -> dict[str, Any]:
         """Page one of the report as data: title, question, what was asked of whom, findings, whether the data can be
         used, and up to ten findings of every methodology; {} before the first stop."""
@@ -163,6 +174,13 @@ class Run:
         """Stages, costs, caps and failures, read at one moment; readable while another process drives the run."""
         with open_run(self.folder) as reading:
             return stand(reading, driven=self.is_driven)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether answers may still come. A run whose report failed has all of them."""
+        if self.status != "failed":
+            return self.status != "completed"
+        return any(stage.outcome not in ENDED for stage in self.stages)
 
     @property
     def stages(self) -> list[StageStatus]:
@@ -263,6 +281,9 @@ class Run:
         bom: CSV with the mark by which Excel knows UTF-8. language: of labels, where it is not that of the interviews.
         by: the persona column that agents are compared by, as in `enquete.export`.
 
+        Where the code of one methodology fails, everything else is written, and an IncompleteExportWarning names what
+        is missing.
+
         Raises SettingsError for a word that is none of these or a folder that cannot be written to, InputError where a
         format cannot hold a table, LedgerError.
         """
@@ -273,10 +294,12 @@ class Run:
         _require("language", (language or self.record.language,), languages())
         folder = self.path / "exports" if to is None else Path(to).expanduser()
         require_writable(folder, "name another folder for the files: to=FOLDER, --to FOLDER")
-        return export_files(
-            self.folder, formats, folder, layout=layout, bom=bom, partial=self.status != "completed",
+        written = export_files(
+            self.folder, formats, folder, layout=layout, bom=bom, partial=self.is_unfinished,
             language=language, by=by
         )  # fmt: skip
+        warn_of_gaps(written.gaps)
+        return written.paths
 
     def _repr_html_(self) -> str:
         report = str(self.path / "report.md") if self.report else ""
@@ -284,6 +307,16 @@ class Run:
 
     def _ipython_display_(self) -> None:
         show(self._repr_html_, lambda: leading(self.drawn))
+
+
+class IncompleteExportWarning(UserWarning):
+    """Something of a methodology is missing from files that were written, because its code failed."""
+
+
+def warn_of_gaps(gaps: Iterable[str]) -> None:
+    """Warn whoever called the function that calls this one, a warning a gap."""
+    for gap in gaps:
+        warnings.warn(gap, IncompleteExportWarning, stacklevel=3)
 
 
 def _require(what: str, given: Sequence[str], known: Sequence[str]) -> None:

@@ -50,7 +50,7 @@ from enquete.state.errors import InputError, RunNotFound, SettingsError
 from enquete.state.errors import shown as named
 from enquete.state.request import DEFAULT_SYNC_PATIENCE_S, MOST_EPISODES, FigureFormat, MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine, root_of
-from enquete.study.run import Run
+from enquete.study.run import Run, warn_of_gaps
 from enquete.study.simulations import interviews_of, nobody_interviewed
 
 if TYPE_CHECKING:
@@ -295,9 +295,12 @@ def export(
     figures: a kind of file beside SVG. language: of what is read, any that has a catalogue; the interviews' unless
     named.
     by: the persona column that agents are compared by; what the run named, else their stakeholder types, unless named.
-    Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError where nothing can be written.
+    Makes no call and needs no lock. Where the code of one methodology fails, everything else is written, and an
+    IncompleteExportWarning names what is missing.
+
+    Raises RunNotFound, LedgerError, SettingsError where nothing can be written.
     """
-    from enquete.reports.charts import written  # noqa: PLC0415 - charts are slow to import
+    from enquete.reports.charts import written as save_figures  # noqa: PLC0415 - charts are slow to import
     from enquete.reports.synthesis import write_synthesis  # noqa: PLC0415 - analyses are slow to import
 
     if language and language not in languages():
@@ -309,9 +312,10 @@ def export(
     run = load_run(sim_id, run_id, root=root, out=out)
     if not run.is_driven:
         require_sound(run.folder)
-    write_synthesis(run.folder, planned(run.record), partial=run.status != "completed", language=language, by=by)
+    written = write_synthesis(run.folder, planned(run.record), partial=run.is_unfinished, language=language, by=by)
     if figures != "svg":
-        written(run.path, run.drawn, figures)
+        save_figures(run.path, run.drawn, figures)
+    warn_of_gaps(written.missing)
     return run.path
 
 

@@ -189,7 +189,7 @@ def test_groups_with_enough_ratings_are_compared_and_smaller_ones_are_in_no_effe
     final = results(PRESENTATION, find(APART)).analysis
     entry = row(final, "group_tests", item="erholung/desirability")
     assert (entry["n"], entry["n_total"], entry["n_small"], entry["highest"], entry["lowest"]) == (
-        10, 13, 3, "fisher", "industry",
+        10, 13, 3, ["fisher"], ["industry"],
     )  # fmt: skip
     assert (entry["effect"], entry["p"], entry["p_adjusted"]) == pytest.approx((1, 2 / 252, 2 / 252))
     assert row(final, "group_tests", item="kollaps/fairness")["p"] is None

@@ -3,6 +3,8 @@ derived by hand."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -133,3 +135,31 @@ def test_columns_come_from_the_tables_that_declare_them() -> None:
         ("drift", "numeric", "Drift, told", {"p1": 2.0}), ("side", "categorical", "side", {"p1": "l"}),
     ]  # fmt: skip
     assert made(*columns).columns[0].methodology == POPULATION
+
+
+def test_a_finding_about_groups_says_which_lie_higher_and_by_how_much() -> None:
+    """NGOs wish 7 and 6 in turn, fishers 5 and 3: means 6.5 and 4."""
+    analysis = made(column("wish", 7.0, 5.0, 6.0, 3.0)).associations()
+    pair = row(analysis, "associations", first="stakeholder_type", second="wish")
+    assert (pair["highest"], pair["lowest"], pair["mean_highest"], pair["mean_lowest"]) == (
+        ["NGO"], ["fisher"], 6.5, 4.0,
+    )  # fmt: skip
+    told = findings(BETWEEN, analysis)["together"].text
+    assert told.startswith("The wish differs by stakeholder type: mean 6.50 (NGO) to 4.00 (fisher); share of variance")
+
+
+def test_of_two_categories_the_one_is_named_on_which_the_groups_lie_furthest_apart() -> None:
+    """All NGOs are A, half of the fishers are B and half C: A lies 100% and 0%, B and C 50% apart."""
+    analysis = made(column("side", "A", "B", "A", "C")).associations()
+    pair = row(analysis, "associations", first="stakeholder_type", second="side")
+    assert (pair["category"], pair["share_highest"], pair["share_lowest"]) == ("A", 1.0, 0.0)
+    assert (pair["highest"], pair["lowest"]) == (["NGO"], ["fisher"])
+    told = findings(BETWEEN, analysis)["together"].text
+    assert told.startswith("The side goes with stakeholder type: “A” for 100% (NGO) to 0% (fisher); V =")
+
+
+def test_what_a_methodology_compares_between_groups_itself_is_not_tested_again() -> None:
+    """“Stakeholder type × desirability” stood in the scenarios' own table and among the associations: twice tested."""
+    own = replace(WISH, is_compared=True)
+    pairs = {(entry["first"], entry["second"]) for entry in rows(made(DRIFT, own).associations(), "associations")}
+    assert pairs == {("stakeholder_type", "drift"), ("drift", "wish")}

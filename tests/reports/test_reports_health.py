@@ -224,7 +224,8 @@ def test_a_bug_in_the_checks_of_one_methodology_leaves_the_others_theirs():
     broken = [{**entry, "methodology": "scenario", "status": "vanished"} for entry in wave(random(10, 6))]
     bugs: list[str] = []
     health = examined([*wave(random(10, 6)), *broken], on_bug=lambda name, error: bugs.append(f"{name}: {error}"))
-    assert set(health.verdicts) == {"longitudinal"}
+    assert set(health.verdicts) == {"longitudinal", "scenario"}
+    assert health.verdicts["scenario"] == Overall("cannot be judged", ("checks_failed",))
     assert len(bugs) == 1
     assert bugs[0].startswith("scenario: ")
     with pytest.raises(ValueError, match="vanished"):

@@ -22,19 +22,22 @@ from enquete.nodes.planning import planned
 from enquete.reports.analyses import find
 from enquete.reports.run_reading import open_run
 from enquete.reports.responses import responses
-from enquete.reports.synthesis import _material
+from enquete.reports.gaps import GapLog
+from enquete.reports.synthesis import _material, _results
 
 with open_run(Path(sys.argv[1])) as reading:
     stages = planned(reading.record)
     frame = responses(reading, stages)
     begun = time.process_time()
-    found = find(reading, frame, raise_bugs=True)
+    log = GapLog(Path(sys.argv[1]), raise_bugs=True)
+    found = find(reading, frame, log)
     found_s = time.process_time() - begun
-    material = _material(reading, frame, stages, found, raise_bugs=True)
+    material = _material(reading, frame, stages, found, _results(reading, frame, found, log), log)
     spent = time.process_time() - begun
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 print(json.dumps({
-    "methods": sorted(found.results), "claims": len(material.crossing.claims), "checks": len(material.health.checks),
+    "methods": sorted(found.results), "claims": sum(map(len, material.findings.values())),
+    "checks": len(material.health.checks),
     "rows": len(frame), "find_s": found_s, "cpu_s": spent, "peak_bytes": peak,
 }))
 """

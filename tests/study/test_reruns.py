@@ -130,7 +130,7 @@ def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp
     assert run.status == "completed"
     assert run.record.carried == {"longitudinal": base.run_id}
     with open_run(run.folder) as reading:
-        analysis = find(reading, responses(reading), raise_bugs=True).results["longitudinal"]
+        analysis = find(reading, responses(reading)).results["longitudinal"]
     assert (analysis["kind"], analysis["pairs"]) == ("experience_effect", 5 * 14)
     again = bare_runs.interview(sim, methods=["longitudinal"], rerun=True)
     assert again.status == "completed"

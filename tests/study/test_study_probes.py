@@ -85,7 +85,7 @@ def test_rows_are_those_of_the_sample_and_all_of_them_are_answered(probed: Run) 
 def test_the_report_tells_change_beside_the_placebo_and_every_probe(probed: Run) -> None:
     """Of a run with all arms, written once."""
     written = write_synthesis(probed.folder)
-    assert (written.status, written.bugs) == ("completed", [])
+    assert (written.status, written.gaps) == ("completed", ())
     report, tables = probed.report, written.results["longitudinal"]
     assert "30 Agenten wurden zu T1 auch mit einem neutralen Gedächtnis gefragt." in report
     assert "um 0,60 über ein neutrales hinaus" in written.findings[0]
@@ -172,7 +172,7 @@ def test_no_main_result_reads_a_probe(probed: Run, tmp_path: Path) -> None:
 
 def results(run: Run) -> Any:
     with open_run(run.folder) as reading:
-        return find(reading, responses(reading), raise_bugs=True).results["longitudinal"]["answers"]
+        return find(reading, responses(reading)).results["longitudinal"]["answers"]
 
 
 @pytest.fixture(scope="module")

@@ -252,6 +252,7 @@ RATINGS = d.Table(
             replicates=True),
         d.code("label", N_("Verdict"), levels=VERDICTS, replicates=True),
         d.code("stand", N_("dissent"), levels=STANDS,
+            unless_sure={"camps": "scattered"}, test_in=("dissent", ("theme", "dimension")),
             means=N_("who stands where on a disputed rating: camps only where "
                                                              "A is below 0 beyond chance")),
         d.integer("tied", N_("themes with this median"), means=N_("undisputed ones, of the round and dimension")),
@@ -317,7 +318,8 @@ CONVERGENCE = d.Table(
 REVISION = d.Table(
     name="revision", title=N_("What feedback did"), key=("direction",),
     columns=(
-        d.code("direction", N_("to the medians of the others"), levels=OUTCOMES, replicates=True), N, TOTAL,
+        d.code("direction", N_("to the medians of the others"), levels=OUTCOMES, replicates=True,
+            unless_sure={"closer": "neither", "farther": "neither"}), N, TOTAL,
         d.number("before", N_("distance before")), d.number("after", N_("distance after")),
         d.number("nearer", N_("nearer by"),
             means=N_("points that ratings came nearer to the others' medians, mean over "
@@ -340,7 +342,7 @@ REVISION = d.Table(
 DISSENT = d.Table(
     name="dissent", title=N_("What stays disputed"), key=("theme", "dimension"),
     columns=(
-        THEME, DIMENSION, ITEM, d.code("kind", N_("dissent"), levels=STANDS),
+        THEME, DIMENSION, ITEM, d.code("kind", N_("dissent"), levels=STANDS, unless_sure={"camps": "scattered"}),
         d.code("label", N_("Verdict"), levels=VERDICTS), N, TOTAL, IQR, A,
         d.number("median_shown", N_("median shown"), digits=1), d.number("distance", N_("distance"), digits=1), PAIRS,
         d.integer("n_holding_out", N_("hold-outs")), d.integer("n_below", N_("below")),

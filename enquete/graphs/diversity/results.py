@@ -75,6 +75,7 @@ OUTCOMES = {
     "no_views": N_("no shared view"), "undefined": N_("no sort defines a view"), "types": N_("types"),
     "continuum": N_("a continuum"), "unstable": N_("not stable"), "chance": N_("no clearer than chance"),
     "alike": N_("too few different answers"), "few": N_("too few agents"),
+    "not_sure": N_("not beyond chance once all tests are counted"),
 }  # fmt: skip
 VERDICTS = {"apart": N_("sets views apart"), "open": N_("neither"), "consensus": N_("consensus of the views")}
 DIRECTIONS = {"above": N_("higher"), "between": N_("between"), "below": N_("lower")}
@@ -124,7 +125,8 @@ STRUCTURE = d.Table(
     name="structure", title=N_("Shared views and types: how many"), key=("what",),
     columns=(
         d.code("what", N_("counted"), levels=COUNTED), d.integer("found", N_("number"), replicates=True),
-        d.code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True), N, TOTAL, N_OF,
+        d.code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True,
+            unless_sure=dict.fromkeys(("views", "one_view", "types"), "not_sure")), N, TOTAL, N_OF,
         d.share("explained", N_("variance explained")), d.integer("largest", N_("agents of the largest")),
         d.share("beyond", N_("size"), means=N_("variance explained by the views; agents outside the largest type")),
         d.p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; beyond all "
@@ -471,7 +473,8 @@ FINDINGS = (
     ),
     d.Finding(
         name="views", table="structure", kind="difference", word="outcome", p="p", test="parallel analysis",
-        size="beyond", estimate="explained", chart="scree", where="outcome == 'views' or outcome == 'one_view'",
+        size="beyond", estimate="explained", chart="scree",
+        where="what == 'views' and outcome in ('views', 'one_view', 'not_sure')",
         says={
             "views": N_("The sorts share {found} views, which explain {explained} of their variance; random sorts "
                         "share none (adjusted {p}, parallel analysis; n = {n}/{n_total})."),
@@ -507,7 +510,8 @@ FINDINGS = (
     ),
     d.Finding(
         name="types", table="structure", kind="difference", word="outcome", p="p",
-        test="silhouette against a continuum", size="beyond", estimate="found", where="outcome == 'types'",
+        test="silhouette against a continuum", size="beyond", estimate="found",
+        where="what == 'types' and outcome in ('types', 'not_sure')",
         chart="plane",
         says={
             "types": N_("The agents fall into {found} types, the largest of {largest}, set apart more clearly than a "

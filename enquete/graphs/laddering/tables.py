@@ -36,7 +36,7 @@ MEASURED = {
     "new_per_turn": N_("new concepts a turn"), "turns": N_("turns"),
 }  # fmt: skip
 SIDES = {"towards": N_("for a change"), "against": N_("against a change"), "even": N_("neither")}
-LARGER = {"more": N_("more"), "fewer": N_("fewer"), "as_many": N_("as many")}
+LARGER = {"more": N_("more"), "fewer": N_("fewer"), "as_many": N_("as many"), "unclear": N_("no difference found")}
 KINDS = {"judged": N_("judged"), "signal": N_("signal"), "chosen": N_("chosen next"), "runner_up": N_("runner-up")}
 FIRSTS = {"alone": N_("named most"), "tied": N_("among those named most")}
 CODERS = {"model": N_("a model"), "rule": N_("a rule"), "failed": N_("a rule, for the model's could not be read")}
@@ -155,7 +155,8 @@ FORCES = d.Table(
 BALANCE = d.Table(
     name="balance", title=N_("Balance of forces"), key=("direction",),
     columns=(
-        d.code("direction", N_("named more"), levels=SIDES, replicates=True), N, TOTAL,
+        d.code("direction", N_("named more"), levels=SIDES, replicates=True,
+            unless_sure={"towards": "even", "against": "even"}), N, TOTAL,
         d.integer("towards", N_("more for it")),
         d.integer("even", N_("as much")), d.integer("against", N_("more against it")),
         d.integer("decided", N_("one or the other")), *SHARE,
@@ -221,7 +222,8 @@ ADAPTING = d.Table(
         d.number("mean", N_("adaptive more by"), digits=1), d.number("low", N_("lower bound"), digits=1),
         d.number("high", N_("upper bound"), digits=1),
         d.interval("low", "high", "95%", digits=1), d.number("size", N_("difference"), digits=1),
-        d.code("direction", N_("adaptive found"), levels=LARGER, replicates=True),
+        d.code("direction", N_("adaptive found"), levels=LARGER, replicates=True,
+            unless_sure={"more": "unclear", "fewer": "unclear"}),
         d.number("detectable", N_("detectable"), digits=1,
             means=N_("difference that would be found four times in five")),
         d.p_value("p"), d.adjusted_p(),

@@ -124,18 +124,19 @@ CHANGES = d.Table(
         HIGH,
         ENDS,
         d.code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True,
-            means=N_("by max-T over the statements alone, p < .05")),
+            unless_sure={"risen": "unmoved", "fallen": "unmoved"},
+            means=N_("by the adjusted p, as on page one; not tested where a neutral memory is, see there")),
         *TESTED, d.number("hodges_lehmann", N_("Hodges–Lehmann")), d.number("hl_low", N_("lower bound")),
         d.number("hl_high", N_("upper bound")), d.interval("hl_low", "hl_high", "95%"),
         d.number("rank_biserial", N_("rank-biserial r")), d.p_value("p_wilcoxon", N_("p (Wilcoxon)")),
         d.p_value("p_holm", "p (Holm)"),
     ),
     views=(
-        d.View(at="section", heading="", where="outcome != 'untested'", order=("p",), top=20,
+        d.View(at="section", heading="", where="@tested == True", order=("p",), top=20,
              columns=d.names("item n before after change low_to_high p_adjusted")),
-        d.View(at="section", heading="", where="outcome == 'untested'", top=20,
+        d.View(at="section", heading="", where="@tested == False", top=20,
              columns=d.names("item n_of_n_total before after change")),
-        d.View(at="appendix", heading=N_("Wilcoxon's test beside it"), where="outcome != 'untested'",
+        d.View(at="appendix", heading=N_("Wilcoxon's test beside it"), where="@tested == True",
              columns=d.names("item n_changed hodges_lehmann hl_low_to_hl_high rank_biserial p_wilcoxon p_holm "
                            "detectable")),
         d.View(at="digest", order=("p",), top=20,
@@ -830,8 +831,10 @@ def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_
     tests = tests.assign(low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), pooled=pooled)
     for item, row in zip(map(str, tests.index), tests.to_dict("records"), strict=True):
         p, n = row["p_adjusted"], int(row["n"])
-        outcome = "untested" if not tested else "unmoved" if not p < ALPHA else "risen" if row["mean"] > 0 else "fallen"
         shown = tested and on_page
+        outcome = "untested"
+        if shown and n >= FEWEST_PAIRS:
+            outcome = "unmoved" if not p < ALPHA else "risen" if row["mean"] > 0 else "fallen"
         yield {
             "item": item, "n": n, "n_total": len(delta), "n_changed": row["n_changed"], "change": row["mean"],
             "sd": row["sd"], "size": abs(row["mean"]) / ranges[item], "outcome": outcome,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -78,6 +78,13 @@ FINDINGS = (
                 "n = {n}/{n_total}); {power}."),
         size="effect", chart="means",
     ),
+    d.choice_group_finding(
+        N_("Groups choose differently on “{item}”: “{option}” is chosen by {share_highest} among {highest}, by "
+           "{share_lowest} among {lowest} (Cramér's V {effect}, adjusted {p}; n = {n}/{n_total})."),
+        null=N_("On no question were options chosen differently by the groups ({tests} tested, smallest adjusted {p}; "
+                "n = {n}/{n_total})."),
+        chart="shares",
+    ),
     d.Finding(
         name="chosen", table="options", where=f"n >= {FEWEST}", order=("-share",), top=3, word="first",
         size="(share - even) / (1 - even)", estimate="share", low="low", high="high", items="item", chart="shares",
@@ -131,7 +138,7 @@ CHARTS = (
 )  # fmt: skip
 PRESENTATION = d.Presentation(
     tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(d.group_tables(ITEM, N_("Mean answers by group"))),
-        SAID),
+        *reversed(d.choice_group_tables(ITEM, N_("Options by group"))), SAID),
     facts=(d.integer("n_questions", N_("questions")),), findings=FINDINGS, charts=CHARTS,
     texts=(d.TextBlock(at="section", says=N_("Every agent was asked {n_questions:question|questions} once; 95% "
                                         "intervals over agents hold for all means and options together.")),),
@@ -149,7 +156,13 @@ def analyse(
     about = {item: {"item": item, "n": len(rows[item]), "n_total": totals.get(item, 0)} for item in asked}
     rated = [item for item, question in asked.items() if question.kind in ("likert", "number")]
     ends = {item: _ends(asked[item], instrument) for item in rated}
-    values = wide(answered, rated, people=frame["participant"].unique())
+    people, groups = frame["participant"].unique().tolist(), context.groups_of(frame)
+    values = wide(answered, rated, people=people)
+    options = {
+        item: {str(place): option.label.in_(context.language) for place, option in enumerate(question.options, 1)}
+        for item, question in asked.items()
+        if question.kind == "choice"
+    }
     error = 0.05 / max(1, sum(question.kind != "open" for question in asked.values()))  # of a question's intervals
     tables: dict[str, Any] = {
         "questions": [
@@ -166,9 +179,19 @@ def analyse(
             for item in rated for value, n in values[item].value_counts().sort_index().items()
         ],
         "said": [row for item, question in asked.items() if question.kind == "open" for row in _said(item, rows[item])],
-        **d.compared(values, context.groups_of(frame), "item", ends=ends),
+        **d.compared(values, groups, "item", ends=ends),
+        **d.compared_choices(_chosen({item: rows[item] for item in options}, people), groups, "item", options),
     }  # fmt: skip
     return d.shaped(PRESENTATION, tables, {"n_questions": len(asked)})
+
+
+def _chosen(rows: Mapping[str, pd.DataFrame], people: Sequence[str]) -> pd.DataFrame:
+    """Participants × choice questions: the option chosen, None where there is none."""
+    columns = {
+        item: answered.set_index("participant")["choice"].astype(object).reindex(people)
+        for item, answered in rows.items()
+    }
+    return pd.DataFrame(columns, index=pd.Index(people), dtype=object)
 
 
 def _ends(question: QuestionEntry, instrument: QuestionsInstrument) -> d.Ends:

@@ -100,7 +100,8 @@ MEASURES = {
 DIRECTIONS = {"rose": N_("rose"), "fell": N_("fell"), "same": N_("stayed the same")}
 VERDICTS = {"more": N_("more move by discussing than by reading"),
     "less": N_("fewer move by discussing than by reading"),
-            "same": N_("as many move by discussing as by reading")}  # fmt: skip
+            "same": N_("as many move by discussing as by reading"),
+            "unclear": N_("no difference found")}  # fmt: skip
 
 AGENT = d.reference("participant", N_("Agent"), to="agent")
 TYPE = d.STAKEHOLDER_TYPE
@@ -255,7 +256,8 @@ MOVEMENT = d.Table(
 BEYOND = d.Table(
     name="beyond_reading", title=N_("Discussing against reading"), key=("verdict",),
     columns=(
-        d.code("verdict", N_("direction"), VERDICTS, replicates=True),
+        d.code("verdict", N_("direction"), VERDICTS, replicates=True,
+            unless_sure={"more": "unclear", "less": "unclear", "same": "unclear"}),
         d.share("discussed", N_("moved of who discussed")), d.share("read", N_("moved of who read")),
         d.share("difference", N_("difference")), N, TOTAL, d.text("test", N_("test")), d.p_value("p"), d.adjusted_p(),
         *d.detectable(N_("difference that would be found four times in five"), share=True),
@@ -334,8 +336,10 @@ TURNS = d.Table(
 AGENTS = d.Table(
     name="agents", title=N_("Agents"), key=("participant",), one_agent=True,
     columns=(
-        AGENT, d.code("roundtable_before", N_("stance before the roundtable, asked privately"), STANCES, agents=True),
-        d.number("roundtable_moved", N_("whether the agent left the roundtable with another position"), agents=True),
+        AGENT, d.code("roundtable_before", N_("stance before the roundtable, asked privately"), STANCES, agents=True,
+            compared_in="group_tests"),
+        d.number("roundtable_moved", N_("whether the agent left the roundtable with another position"), agents=True,
+            compared_in="group_tests"),
         d.code("after", N_("stance after the roundtable"), STANCES),
     ),
 )  # fmt: skip

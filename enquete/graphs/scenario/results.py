@@ -160,7 +160,9 @@ PAIRS = d.Table(
         d.number("mean_change", N_("difference"), means=N_("second less first, mean within agents")),
         d.number("hodges_lehmann", N_("difference (HL)")), d.number("rank_biserial", N_("rank-biserial")),
         d.p_value("p"), d.p_value("p_holm", N_("p (Holm)")),
-        d.code("verdict", N_("verdict"), HIGHER, replicates=True),
+        d.code("verdict", N_("verdict"), HIGHER, replicates=True,
+            unless_sure={"first": "neither", "second": "neither"}, test_in=("dimensions", ("dimension",)),
+            means=N_("by p (Holm), where page one finds the scenarios told apart on the dimension")),
     ),
     views=(d.View(at="appendix", by=("dimension",),
                 columns=d.names("first second n_of_n_total hodges_lehmann rank_biserial p_holm")),),
@@ -174,7 +176,8 @@ AGENTS = d.Table(
     name="agents", title=N_("Wish and expectation of every agent"), key=("participant", "scenario"), one_agent=True,
     columns=(
         d.reference("participant", N_("agent"), to="agent"), SCENARIO,
-        d.number("desirability", N_("desirability of “{scenario}”"), digits=0, agents=True),
+        d.number("desirability", N_("desirability of “{scenario}”"), digits=0, agents=True,
+            compared_in="group_tests"),
         d.number("plausibility", N_("plausibility"), digits=0), d.number("polarity", N_("polarity")),
     ),
 )  # fmt: skip

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -150,7 +153,8 @@ def export(
       enquete export personas.csv --out results --by region
 
     \b
-    Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation, run or format
+    Exit codes: 0 written · 1 a methodology's code failed (all else is written), or the ledger is damaged
+    2 no such simulation, run or format
     """
     formats = [name.strip() for name in format_.split(",") if name.strip()]
     if formats:
@@ -159,26 +163,47 @@ def export(
         layout = "wide" if wide and not long else "long" if long and not wide else "both"
         run = enquete.load_run(sim, run_id, root=root, out=out)
         path = to or run.path / "exports"
-        # Checked there.
-        written = run.export(
-            *formats,  # type: ignore[arg-type]
-            to=to,
-            layout=layout,  # type: ignore[arg-type]
-            bom=bom,
-            language=language,
-            by=by,
-        )
+        with _gaps_caught() as gaps:
+            # Checked there.
+            written = run.export(
+                *formats,  # type: ignore[arg-type]
+                to=to,
+                layout=layout,  # type: ignore[arg-type]
+                bom=bom,
+                language=language,
+                by=by,
+            )
     else:
         given = {"--to": to, "--wide": wide, "--long": long, "--bom": bom}
         if lonely := next((name for name, value in given.items() if value), ""):
             raise SettingsError(f"{lonely} says how data are written: name formats, too, as --format xlsx")
-        path = enquete.export(sim, run_id, root=root, out=out, figures=figures, language=language, by=by)
+        with _gaps_caught() as gaps:
+            path = enquete.export(sim, run_id, root=root, out=out, figures=figures, language=language, by=by)
         # The synthesis folder, and rows by phase, which stand beside it (../../T1/…).
         stages = path.parent.parent.glob(f"T[01]/*/{path.name}/*")
         written = [file for paths in (path.rglob("*"), stages) for file in sorted(paths) if file.is_file()]
     names = [Path(os.path.relpath(file, path)).as_posix() for file in written]
-    facts = {"path": str(path), "formats": formats, "files": names}
-    return answer(as_json, facts, [say("exported", path=path), *(f"  {name}" for name in names)])
+    facts = {"path": str(path), "formats": formats, "files": names, "missing": gaps}
+    lines = [say("exported", path=path), *(f"  {name}" for name in names)]
+    if gaps:
+        lines += [say("gaps"), *(f"  {gap}" for gap in gaps)]
+    return answer(as_json, facts, lines, 1 if gaps else 0)
+
+
+@contextmanager
+def _gaps_caught() -> Iterator[list[str]]:
+    """What the export inside warns of: sentences that name what is missing of a methodology whose code failed."""
+    from enquete.study.run import IncompleteExportWarning  # noqa: PLC0415 - not for --help
+
+    gaps: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", IncompleteExportWarning)
+        yield gaps
+    for each in caught:
+        if issubclass(each.category, IncompleteExportWarning):
+            gaps.append(str(each.message))
+        else:
+            warnings.showwarning(each.message, each.category, each.filename, each.lineno)
 
 
 METHODS = ("methods", "methodologies", "instruments")

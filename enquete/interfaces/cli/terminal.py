@@ -361,6 +361,7 @@ TEXTS: Mapping[str, str] = {
     "status": N_("Status"),
     "created": N_("Started"),
     "language": N_("Language"),
+    "gaps": N_("Everything else was written, but this is missing:"),
     "exported": N_("Written again from the ledger: {path}"),
     "own": N_("default server"),
     "waits_for": N_("It waits for the model server: {batches}"),

@@ -159,6 +159,7 @@ class ExportState(BaseModel):
     rows: Annotated[int, Field(description="of all_responses.csv, without its head")]
     columns: list[str]
     files: list[ExportedFile]
+    missing: Annotated[list[str], Field(description="of a methodology whose code failed; all else was written")] = []
 
 
 class EpisodesState(BaseModel):

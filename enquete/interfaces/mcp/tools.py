@@ -793,8 +793,9 @@ def export_responses(
             shapes.ExportedFile(name=name, bytes=file.stat().st_size, resource_uri=address(name))
             for name, file in exported(folder).items()
         ]
-        state = shapes.ExportState(run_id=run.run_id, rows=rows, columns=columns, files=files)
-        lines = [f"{rows:,} rows, one an answer. Files of {run.run_id}:"]
+        missing = run.missing
+        state = shapes.ExportState(run_id=run.run_id, rows=rows, columns=columns, files=files, missing=missing)
+        lines = [*missing, f"{rows:,} rows, one an answer. Files of {run.run_id}:"]
         lines += [f"- {file.name}, {file.bytes:,} bytes: {file.resource_uri}" for file in files]
         return answer(state, "\n".join([*lines, "Columns: " + ", ".join(columns)]))
 

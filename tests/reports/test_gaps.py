@@ -1,0 +1,250 @@
+"""One methodology whose code fails at one step of its report: everything else is written, and the gap is named.
+
+Each methodology is asked beside a second one. Then its own code is broken, at one step after the other, and the report
+is written again from the ledger. What is broken is the methodology's declaration, in a copy that stands here.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import enquete
+from enquete.graphs.registry import dotted_paths
+from enquete.interfaces.cli import app as cli
+from enquete.nodes.planning import load_methodology
+from enquete.nodes.run_session import RunSession
+from enquete.reports import declarations as d
+from enquete.reports.evaluation import Evaluation
+from enquete.state.methodology import Methodology
+from enquete.study.run import IncompleteExportWarning
+from tests.reports.conftest import SHORT, Made, made, people_file
+
+NAMES = tuple(dotted_paths())
+BROKEN: dict[str, str] = {}
+"""By methodology, the step that fails."""
+
+
+def fail(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("planted")
+
+
+class FailingTexts(dict):
+    """Sentences by code, of which none can be looked up."""
+
+    get = fail
+
+
+def with_presentation(evaluation: Evaluation, **more: object) -> Evaluation:
+    """The same evaluation with parts of its presentation in place of its own."""
+    own = evaluation.presentation
+    parts = {
+        "tables": tuple(own.tables.values()), "facts": tuple(own.facts.values()), "texts": own.texts,
+        "findings": own.findings, "charts": own.charts, "samples": own.samples, "title": own.title,
+    }  # fmt: skip
+    return replace(evaluation, presentation=d.Presentation(**{**parts, **more}))
+
+
+def break_sentence(evaluation: Evaluation) -> Evaluation:
+    own = evaluation.presentation
+    fact = next(iter(own.facts))
+    finding = d.Finding(name="planted", says=FailingTexts(x="x"), n=fact, n_total=fact)
+    return with_presentation(evaluation, findings=(finding, *own.findings))
+
+
+def break_chart(evaluation: Evaluation) -> Evaluation:
+    """The chart stands on a table that has rows in every run: all that are declared, of which one is drawn."""
+    own = evaluation.presentation
+    charts = [d.Chart(name=f"planted_{name}", title="", alt="", draw=fail, needs=(name,)) for name in own.tables]
+    return with_presentation(evaluation, charts=(*charts, *own.charts))
+
+
+def break_table(evaluation: Evaluation) -> Evaluation:
+    """The file of facts has a column whose label cannot be filled in."""
+    own = evaluation.presentation
+    facts = (*own.facts.values(), d.text("planted", "{", means="{"))
+    return with_presentation(evaluation, facts=facts)
+
+
+def break_lines(evaluation: Evaluation) -> Evaluation:
+    """A file of rows fails when the second row is made, after a whole file."""
+
+    def rows() -> Iterator[dict]:
+        yield {"row": 1}
+        fail()
+
+    def files(results, frame, phase):
+        return {"whole.txt": "written", "half.jsonl": rows(), **evaluation.files(results, frame, phase)}
+
+    return replace(evaluation, files=files)
+
+
+def break_text(at: d.Place, evaluation: Evaluation) -> Evaluation:
+    text = d.TextBlock(at=at, says=FailingTexts(x="x"))
+    return with_presentation(evaluation, texts=(text, *evaluation.presentation.texts))
+
+
+BREAKING: dict[str, Callable[[Evaluation], Evaluation]] = {
+    "analysis": lambda evaluation: replace(evaluation, analyse=fail),
+    "finding": break_sentence,
+    "figure": break_chart,
+    "file": lambda evaluation: replace(evaluation, files=fail),
+    "lines": break_lines,
+    "table": break_table,
+    "section": partial(break_text, "section"),
+    "appendix": partial(break_text, "appendix"),
+    "flags": partial(break_text, "flag"),
+    "health": lambda evaluation: replace(evaluation, health=fail),
+}
+STEP = {"lines": "file"}
+"""What the gap is called, where it is not the name of the way to break it."""
+OF_ALL = ("analysis", "finding", "figure", "file")
+"""Steps at which each methodology is broken; at the others, one."""
+
+
+def breakable(name: str) -> Methodology:
+    """The methodology, whose evaluation is broken at the step in BROKEN."""
+    own = load_methodology(dotted_paths()[name])
+
+    def evaluation() -> Evaluation:
+        step = BROKEN.get(name)
+        return BREAKING[step](own.evaluation()) if step else own.evaluation()
+
+    return replace(own, evaluation=evaluation)
+
+
+def __getattr__(name: str) -> Methodology:
+    """`tests.reports.test_gaps:delphi`, as a run's record names it."""
+    if name in NAMES:
+        return _breakable(name)
+    raise AttributeError(name)
+
+
+_breakable = cache(breakable)
+
+
+@pytest.fixture(autouse=True)
+def _bugs_are_caught(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("ENQUETE_RAISE_BUGS")
+    yield
+    BROKEN.clear()
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """A run of two methodologies, which is not written up: the one that will be broken, and another."""
+    name, other = request.param, "poll" if request.param != "poll" else "scenario"
+    available = {each: f"{__name__}:{each}" for each in (name, other)}
+    settings = {each: values for each, values in SHORT.items() if each in available}
+    people = people_file(tmp_path_factory.mktemp(name), 5)
+
+    async def complete(run_session: RunSession) -> None:
+        await run_session.ledger.set_stage("", "", "completed")
+
+    run = made(
+        **people, language="en", methods=list(available), available=available, settings=settings, write=False,
+        prepare=complete,
+    )  # fmt: skip
+    return SimpleNamespace(name=name, other=other, run=run, people=people)
+
+
+def written(pair: SimpleNamespace, step: str) -> tuple[Made, list[str]]:
+    """The report of a run whose methodology is broken at this step, and what its writer was warned of."""
+    BROKEN[pair.name] = step
+    where = {"out": pair.people["out"]}
+    with pytest.warns(IncompleteExportWarning) as warned:
+        enquete.export(pair.people["sim"], pair.run.folder.name, **where)
+    return pair.run, [str(each.message) for each in warned if each.category is IncompleteExportWarning]
+
+
+def files_of(run: Made, methodology: str) -> set[str]:
+    own = run.interviews / "T1" / methodology / run.folder.name
+    tables = run.synthesis / "exports" / methodology
+    return {path.name for folder in (own, tables) for path in folder.glob("*")}
+
+
+@pytest.mark.parametrize("step", OF_ALL)
+def test_one_broken_methodology_costs_its_own_step_alone(pair: SimpleNamespace, step: str) -> None:
+    """Every methodology at each of the four steps that a reader sees."""
+    run, warned = written(pair, step)
+    title = load_methodology(dotted_paths()[pair.name]).title
+    summary = json.loads((run.synthesis / "results.json").read_text("utf-8"))
+    page = json.loads((run.synthesis / "page_one.json").read_text("utf-8"))
+    report, page_one = run.report(), (run.synthesis / "page_one.md").read_text("utf-8")
+
+    assert summary["status"] == "failed"
+    assert {(gap["methodology"], gap["step"]) for gap in summary["gaps"]} == {(pair.name, step)}
+    for says in (gap["says"] for gap in summary["gaps"]):
+        assert says.startswith(f"{title}: ")
+        assert "ZeroDivisionError: planted" in says
+        assert says in page["notices"]
+        assert says in summary["flags"]
+        assert says in warned
+    assert "ZeroDivisionError: planted" in page_one
+
+    # the other methodology is whole, and so is what the broken one can still give
+    assert summary["results"].keys() >= {pair.other}
+    assert (pair.name in summary["results"]) == (step != "analysis")
+    other_title = load_methodology(dotted_paths()[pair.other]).title
+    assert f"## {other_title}" in report
+    assert list((run.synthesis / "figures").glob(f"{pair.other}-*.svg"))
+    assert {"responses.jsonl", "results.json"} & files_of(run, pair.other)
+    with (run.synthesis / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["methodology"] for row in csv.DictReader(file)} == {pair.name, pair.other}
+    assert (run.synthesis / "report.html").stat().st_size > 0
+
+
+def test_the_command_exits_with_1_and_names_the_gap(pair: SimpleNamespace, capsys: pytest.CaptureFixture) -> None:
+    """`enquete export`, whole and with --format: 0 where nothing is broken, 1 with the gap where something is."""
+    where = [pair.people["sim"], pair.run.folder.name, "--out", pair.people["out"], "--json"]
+    if pair.name != "delphi":
+        pytest.skip("what the command does is the same for all")
+    for more in ([], ["--format", "csv,xlsx,sav,parquet", "--to", str(pair.run.folder / "data")]):
+        BROKEN.clear()
+        assert cli.run(["export", *where, *more]) == 0
+        assert json.loads(capsys.readouterr().out)["missing"] == []
+        BROKEN[pair.name] = "table"
+        assert cli.run(["export", *where, *more]) == 1
+        told = json.loads(capsys.readouterr().out)
+        assert told["exit_code"] == 1
+        assert [says.partition(" (")[0] for says in told["missing"]] == [
+            "Delphi: the data table facts could not be written"
+        ]
+    problems = (pair.run.folder / "data" / "csv" / "account" / "problems.csv").read_text("utf-8")
+    assert "Delphi: the data table facts could not be written" in problems
+
+
+@pytest.mark.parametrize("step", [step for step in BREAKING if step not in OF_ALL])
+def test_other_steps_cost_themselves_alone_too(pair: SimpleNamespace, step: str) -> None:
+    if pair.name not in ("delphi", "roundtable"):
+        pytest.skip("two methodologies stand for all: one of rounds, one of conversations")
+    run, _ = written(pair, step)
+    summary = json.loads((run.synthesis / "results.json").read_text("utf-8"))
+    assert {(gap["methodology"], gap["step"]) for gap in summary["gaps"]} == {(pair.name, STEP.get(step, step))}
+    assert summary["results"].keys() == {pair.name, pair.other}
+    report = run.report()
+    unwritten = report.count("This part of the report could not be written; the reason is on page one.")
+    assert unwritten == (1 if step in ("section", "appendix") else 0)
+    if step == "lines":  # what was whole is there, what broke off is not, what came after it is
+        assert {"whole.txt", "audit.jsonl"} <= files_of(run, pair.name)
+        assert "half.jsonl" not in files_of(run, pair.name)
+    if step == "health":
+        assert "cannot be judged – the checks themselves failed" in report
+
+
+def test_a_run_with_a_broken_figure_has_failed(tmp_path: Path) -> None:
+    """While it is driven, not only when it is written again: filed in the ledger, from which the exit code comes."""
+    BROKEN["poll"] = "figure"
+    run = made(**people_file(tmp_path, 4), methods=["poll"], available={"poll": f"{__name__}:poll"}, language="en")
+    stored = enquete.load_run(tmp_path / "people.json", out=str(tmp_path / "out"))
+    assert (stored.status, stored.exit_code) == ("failed", 1)
+    assert any(failure.startswith("poll ") and "planted" in failure for failure in stored.standing.failures)
+    assert any("Poll: the figure “planted_" in flag for flag in stored.flags)
+    assert run.synthesis.is_dir()
