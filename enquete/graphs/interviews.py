@@ -24,5 +24,11 @@ async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *,
 def study_graph(title: str, names: Iterable[str], synthesise: Synthesise = synthesise) -> Any:
     """A run of these methodologies, from its population to its synthesis."""
     known, dotted = methodologies(), dotted_paths()
-    inner = {name: (dotted[name], known[name].phases, rounds_graph(name, known[name].steps)) for name in names}
+    inner = {name: (dotted[name], known[name].phases, graph_of(name)) for name in names}
     return build(title, inner, synthesise)
+
+
+def graph_of(name: str) -> Any:
+    """A methodology's own graph, compiled."""
+    methodology = methodologies()[name]
+    return methodology.graph() if methodology.graph else rounds_graph(name, methodology.steps)

@@ -8,7 +8,6 @@ A model that thinks before it answers may write more than that: its thoughts are
 
 from __future__ import annotations
 
-import asyncio
 import math
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -37,10 +36,11 @@ from enquete.nodes.planning import (
     price_of,
     served_models,
 )
-from enquete.nodes.run_session import RunSession, Sources
+from enquete.nodes.rehearsal import RehearsalSession, rehearse_stages
+from enquete.nodes.run_session import Sources
 from enquete.respondents.critic import STAND_IN, CriticQuestion, comparing, grading
 from enquete.respondents.ledger_context import PERSON
-from enquete.state.asking import ATTEMPTS, Arm, Participant
+from enquete.state.asking import Arm, Participant
 from enquete.state.interview_context import REHEARSAL
 from enquete.state.methodology import Plan
 from enquete.state.request import ModelLimits
@@ -359,9 +359,6 @@ def _sum(ranges: Sequence[Range]) -> Range:
 STEPS = 20
 MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
-MOST_CALLS = 300
-"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as may be; at least FEWEST_UNITS are held."""
-FEWEST_UNITS = 4
 MOST_UNPAID = 6
 """Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
 
@@ -455,13 +452,14 @@ async def _rehearsed(
         try:
             await ledger.store_population(chosen)
             await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
-            run_session = RunSession(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
+            run_session = RehearsalSession(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
             run_session.by_model = bool(record.interviewer_model)
-            plans = {
+            run_session.plans = plans = {
                 (method, phase): run_session.procedure(method).plan(run_session.context(method, phase, acted.main.id))
                 for method, phase in planned(acted)
             }
-            held = await _play(run_session, plans)
+            await rehearse_stages(run_session)
+            held = run_session.shares
             called = _called(ledger, {arm.id: arm.model for arm in record.arms})
             kinds = tuple(_of_all(kind, record, len(chosen), of, plans, held) for kind in called)
             answered = ledger.read(queries.ANSWERED_ROWS, (acted.main.id,))
@@ -516,39 +514,6 @@ def _of_all(
 def _acted(arm: Arm) -> Arm:
     """Persons stay persons: what they answer costs nothing (see LedgerContext)."""
     return arm if arm.respondent == "human" else arm.model_copy(update={"respondent": "synthetic"})
-
-
-async def _play(run_session: RunSession, plans: Mapping[tuple[str, str], Plan]) -> dict[tuple[str, str, str], float]:
-    """Every stage, all arms, round by round, as the graphs would. Gives the share of its units that each has held."""
-    record, held = run_session.record, dict[tuple[str, str, str], float]()
-    arms = sorted(record.arms, key=lambda arm: (arm.aside, arm.role != "main"))
-    for name, phase in planned(record):
-        if name in record.carried:
-            continue
-        procedure = run_session.procedure(name)
-        for arm in arms:
-            context = run_session.context(name, phase, arm.id)
-            for number in range(1, procedure.rounds + 1):
-                every = run_session.units(name, phase, number, arm.id)
-                share = held.get((name, phase, arm.id))
-                units = _few(every, plans[name, phase]) if share is None else _spread(every, round(len(every) * share))
-                held.setdefault((name, phase, arm.id), len(units) / len(every) if every else 1.0)
-                await asyncio.gather(*(procedure.conduct(unit, number, context) for unit in units))
-                if await procedure.between(number, context) != "next":
-                    break
-    return held
-
-
-def _few(units: Sequence[str], plan: Plan) -> Sequence[str]:
-    """So many conversations, spread evenly, that they come to MOST_CALLS; all of what is asked in rounds."""
-    longest = sum(plan.calls[purpose][1] for purpose in plan.by_row) / ATTEMPTS / max(1, len(units))
-    return _spread(units, max(FEWEST_UNITS, int(MOST_CALLS / longest)) if longest else len(units))
-
-
-def _spread(units: Sequence[str], n: int) -> Sequence[str]:
-    """So many of them, evenly, and one at least."""
-    n = max(1, n)
-    return units if len(units) <= n else [units[place * len(units) // n] for place in range(n)]
 
 
 def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:

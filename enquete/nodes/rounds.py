@@ -6,18 +6,16 @@ the parent's gate decides.
 
 from __future__ import annotations
 
-import hashlib
-import statistics
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
-from pydantic import JsonValue
 
 from enquete.ledger.ledger import Failure
+from enquete.nodes.close_round import graph_failure
 from enquete.nodes.executors import executor_of
 from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
 from enquete.nodes.run_session import RunSession, using
@@ -55,11 +53,6 @@ def _around(
         return await ask(state) if inside else {}
 
     return conduct
-
-
-def graph_failure(arm: str, methodology: str, phase: str) -> tuple[str, str, str, int, str]:
-    """The key under which a methodology's own bugs (not a unit's) are recorded, and cleared once it is done."""
-    return arm, methodology, phase, 0, "the methodology itself"
 
 
 class RoundNodes:
@@ -187,25 +180,3 @@ class RoundNodes:
 
     def route(self, state: RoundsState) -> Literal["next", "end"]:
         return "end" if state.get("outcome") else "next"
-
-
-# --- What a group is told of itself without names: a number for each member, and how it answered as a whole.
-#
-# Delphi panels and anonymous roundtables show the same.
-
-
-def summary(values: Sequence[float]) -> dict[str, JsonValue]:
-    """Median, interquartile range (type 7) and number of what was given; of at least one value."""
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else (0.0, 0.0, 0.0)
-    return {"median": statistics.median(values), "iqr": high - low, "n": len(values)}
-
-
-def feedback_line(name: str, numbers: Mapping[str, Any]) -> str:
-    """A summary as participants read it."""
-    return f"{name}: median {numbers['median']:g}, IQR {numbers['iqr']:g}, n {numbers['n']}"
-
-
-def anonymous_numbers(group: str, members: Iterable[str]) -> dict[str, int]:
-    """member → number from 1, the same in every round of this group and unlike the order in which its members speak."""
-    drawn = sorted(members, key=lambda member: hashlib.sha256(f"{group}\x1f{member}".encode()).digest())
-    return {member: number for number, member in enumerate(drawn, start=1)}

@@ -395,6 +395,20 @@ async def using(address: str, machine: Machine | None = None) -> AsyncIterator[R
 
 
 @asynccontextmanager
+async def session_at_address(session: RunSession) -> AsyncIterator[str]:
+    """Give a session that is open already an address by which nodes find it with `using`, for as long as this lasts."""
+    address = str(session.folder.absolute())
+    key = (address, id(asyncio.get_running_loop()))
+    before = _driven.set(session.folder)
+    _entries[key] = _Entry(users=1, run_session=session)
+    try:
+        yield address
+    finally:
+        del _entries[key]
+        _driven.reset(before)
+
+
+@asynccontextmanager
 async def _opened(folder: Path, machine: Machine | None) -> AsyncIterator[RunSession]:
     async with AsyncExitStack() as stack:
         stack.enter_context(held(folder))

@@ -26,10 +26,10 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from enquete.demo import demo_population
 from enquete.ledger.folders import new_run_id
 from enquete.ledger.ledger import Failure, Ledger
+from enquete.nodes.close_round import graph_failure
 from enquete.nodes.critic_graph import STAGE, critic_graph
 from enquete.nodes.model_server import require_server_of
 from enquete.nodes.planning import CRITIC, OF_PROBES, planned
-from enquete.nodes.rounds import graph_failure
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.run_settings import recorded_settings, resolve_run_machine, settings_of
@@ -461,7 +461,7 @@ class EntryNodes:
             again = (name, its_phase) in run_session.asked_again
             if its_phase == phase and (stage is None or stage.outcome != "done" or again):
                 target = node_name(name, phase, self._inner[name][1])
-                sends.append(Send(target, {"run": address, "phase": phase}))
+                sends.append(Send(target, {"run": address, "methodology": name, "phase": phase}))
         return sends
 
 

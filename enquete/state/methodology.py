@@ -225,6 +225,7 @@ class Methodology:
     asks: Callable[[], MethodParts]
     evaluation: Callable[[], Any]  # its Evaluation (reports/evaluation.py), all that reads answers: imports pandas
     steps: Steps = field(default=Steps())  # of its graph
+    graph: Callable[[], Any] | None = None  # compiled, from its graph.py
     probes: tuple[str, ...] = PROBES_OF_CLOSED  # kinds that make sense for it: see nodes/run_choice.py
     drafts: Callable[[Any], Mapping[str, str]] | None = None  # files from a discourse: see nodes/material.py
     offers: Offer | None = None

@@ -11,7 +11,8 @@ import yaml
 
 import enquete
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
-from enquete.graphs.delphi.procedure import Delphi, rated_enough
+from enquete.graphs.delphi.moderator import judge_rounds
+from enquete.graphs.delphi.procedure import Delphi
 from enquete.instruments.load import load_shipped
 from enquete.reports.run_reading import open_run
 from enquete.state.asking import ATTEMPTS
@@ -110,25 +111,25 @@ APART = panel("15", "15", "51", "51")  # IQR 4 on both themes: no agreement
 
 
 def test_one_round_of_ratings_ends_nothing(auto: DelphiInstrument) -> None:
-    assert rated_enough([panel("33", "33")], auto).reason == ""  # round 2: agreed, but the floor is 3
+    assert judge_rounds([panel("33", "33")], auto).reason == ""  # round 2: agreed, but the floor is 3
 
 
 def test_a_panel_that_agrees_ends_by_consensus_after_its_first_revision(auto: DelphiInstrument) -> None:
-    ending = rated_enough([APART, panel("33", "34", "33", "33")], auto)
+    ending = judge_rounds([APART, panel("33", "34", "33", "33")], auto)
     assert (ending.reason, ending.details["agreement"]) == ("consensus", 1)
 
 
 def test_a_panel_that_keeps_its_ratings_ends_by_convergence_and_not_by_agreement(auto: DelphiInstrument) -> None:
-    ending = rated_enough([APART, APART], auto)
+    ending = judge_rounds([APART, APART], auto)
     assert (ending.reason, ending.details["agreement"], ending.details["stable_share"]) == ("convergence", 0, 1)
     one_moved = panel("24", "15", "51", "51")  # three of four kept theirs: .75, below .85
-    assert rated_enough([APART, one_moved], auto).reason == ""
-    assert rated_enough([APART, one_moved, one_moved], auto).reason == "convergence"
+    assert judge_rounds([APART, one_moved], auto).reason == ""
+    assert judge_rounds([APART, one_moved, one_moved], auto).reason == "convergence"
 
 
 def test_a_panel_that_never_settles_ends_with_round_five(auto: DelphiInstrument) -> None:
     back = panel("51", "51", "15", "15")
-    assert [rated_enough([APART, back, APART, back][:n], auto).reason for n in range(1, 5)] == [
+    assert [judge_rounds([APART, back, APART, back][:n], auto).reason for n in range(1, 5)] == [
         "", "", "", "max_rounds",
     ]  # fmt: skip
 

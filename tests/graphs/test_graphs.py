@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from enquete.graphs.interviews import graph_of
 from enquete.graphs.registry import dotted_paths, methodologies
-from enquete.nodes.rounds import rounds_graph
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -53,7 +53,7 @@ def test_langgraph_json_is_made_from_the_registry() -> None:
 
 def test_names_are_unique_and_no_graph_brings_its_own_checkpointer() -> None:
     graphs = [load(name) for name in LISTED]
-    graphs += [rounds_graph(name, methodology.steps) for name, methodology in methodologies().items()]
+    graphs += [graph_of(name) for name in methodologies()]
     assert len({graph.name for graph in graphs}) == len(graphs)
     assert all(graph.checkpointer is None and graph.store is None for graph in graphs)
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from langgraph.graph import END, START, StateGraph
 
+from enquete.graphs.interviews import graph_of
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.planning import planned
-from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import using
 from enquete.nodes.study_graph import build
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
-from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState
+from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment
 from tests.support.bare_runs import unwritten
@@ -31,14 +31,14 @@ class Crashing:
 
     def __init__(self, name: str):
         self.broken = True
-        inner = rounds_graph(name, methodologies()[name].steps)
+        inner = graph_of(name)
 
-        async def work(state: RoundsState) -> dict[str, Any]:
+        async def work(state: MethodologyState) -> dict[str, Any]:
             if self.broken:
                 raise ZeroDivisionError("planted in the graph")
             return dict(await inner.ainvoke(state))
 
-        builder = StateGraph(RoundsState, input_schema=RoundsInput, output_schema=RoundsOutput)
+        builder = StateGraph(MethodologyState, input_schema=MethodologyInput, output_schema=MethodologyOutput)
         builder.add_node("work", work)
         builder.add_edge(START, "work")
         builder.add_edge("work", END)
@@ -61,7 +61,7 @@ def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, m
     monkeypatch.delenv("ENQUETE_RAISE_BUGS")
     crashing = Crashing("longitudinal")
     inner = {
-        name: (dotted_paths()[name], methodology.phases, rounds_graph(name, methodology.steps))
+        name: (dotted_paths()[name], methodology.phases, graph_of(name))
         for name, methodology in methodologies().items()
         if name in METHODS
     }

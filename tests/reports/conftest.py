@@ -1,4 +1,4 @@
-"""Real runs for the reports: a population, the product's own synthetic respondent, ledger and procedures; no graph."""
+"""Real runs for the reports: a population, the product's own synthetic respondent, ledger and graphs; no parent graph."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from enquete.graphs.interviews import graph_of
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.planning import planned
 from enquete.nodes.run_choice import begin, choose_run
@@ -79,26 +80,21 @@ def spec(run_session: RunSession, name: str, phase: str, arm: str, number: int) 
 
 
 async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequence[int] | None) -> None:
-    """What the graph does for one stage. `agents`: positions of those who are reached; the stage is short then."""
-    procedure = run_session.procedure(name)
-    for number in range(1, procedure.rounds + 1):
-        verdict = "end"
-        for arm in run_session.record.arms:
-            context = run_session.context(name, phase, arm.id)
-            units = list(procedure.units(number, context))
-            reached = units if agents is None else [units[i] for i in agents if i < len(units)]
-            await asyncio.gather(
-                *(conduct_unit(run_session, spec(run_session, name, phase, arm.id, number), u) for u in reached)
-            )
-        if agents is not None:
-            await run_session.ledger.set_stage(name, phase, "short")
-            return
-        for arm in run_session.record.arms:
-            verdict = await procedure.between(number, run_session.context(name, phase, arm.id))
-        if verdict == "failed":
-            await run_session.ledger.set_stage(name, phase, "failed", f"round {number}")
-            return
-    await run_session.ledger.set_stage(name, phase, "done")
+    """One stage, by the methodology's own graph. `agents`: positions of those who are reached; the stage is short then.
+
+    A wave of a methodology that has two is asked alone here: its graph would wait for the simulation and take both.
+    """
+    methodology = run_session.methodology(name)
+    if agents is None and len(methodology.phases) == 1:
+        start = {"run": str(run_session.folder), "methodology": name, "phase": phase}
+        await graph_of(name).ainvoke(start, {"recursion_limit": 1000})
+        return
+    for arm in run_session.record.arms:
+        units = list(run_session.units(name, phase, 1, arm.id))
+        reached = units if agents is None else [units[i] for i in agents if i < len(units)]
+        given = spec(run_session, name, phase, arm.id, 1)
+        await asyncio.gather(*(conduct_unit(run_session, given, unit) for unit in reached))
+    await run_session.ledger.set_stage(name, phase, "done" if agents is None else "short")
 
 
 def made(

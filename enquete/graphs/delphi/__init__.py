@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, MethodParts, Steps
+from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, MethodParts
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -18,6 +18,12 @@ def _asking() -> MethodParts:
     from enquete.graphs.delphi.procedure import Delphi, planted
 
     return MethodParts(DelphiInstrument, DelphiSettings, Delphi, planted)
+
+
+def _graph() -> Any:
+    from enquete.graphs.delphi.graph import delphi
+
+    return delphi
 
 
 def _evaluation() -> Evaluation:
@@ -40,7 +46,7 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=_asking,
     evaluation=_evaluation,
-    steps=Steps(ask="ask_panel", close="feedback"),
+    graph=_graph,
     probes=(*PROBES_OF_CLOSED, "false_median"),
     drafts=_drafts,
 )

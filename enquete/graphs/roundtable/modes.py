@@ -31,11 +31,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, model_validator
 
+from enquete.analysis.group_feedback import format_feedback, summarise_ratings
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
 from enquete.instruments.load import LayerFile, load_layer
 from enquete.instruments.text import Line, Part, Text, identifier, suggestion, wrong
 from enquete.locale import N_
-from enquete.nodes.rounds import feedback_line, summary
 from enquete.respondents.ground_truth import pick
 from enquete.state.asking import Item, Language
 from enquete.state.errors import SettingsError
@@ -191,7 +191,7 @@ def statistics(context: Context, role: ModeRole | None) -> Context:
         )
         lines.append(f"{words.headings.stance.in_(language)}: {each}")
     if sure:
-        lines.append(feedback_line(words.headings.confidence.in_(language), summary(sure)))
+        lines.append(format_feedback(words.headings.confidence.in_(language), summarise_ratings(sure)))
     return replace(context, counted=(*context.counted, *lines))
 
 

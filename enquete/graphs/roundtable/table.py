@@ -10,6 +10,7 @@ from functools import cached_property
 
 from pydantic import BaseModel
 
+from enquete.analysis.group_feedback import number_members
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn
 from enquete.graphs.roundtable.instrument import CONSIDERATION, PREFERENCES, RoundtableInstrument
 from enquete.graphs.roundtable.modes import (
@@ -29,7 +30,6 @@ from enquete.graphs.roundtable.modes import (
 from enquete.instruments.text import Text
 from enquete.locale import N_, in_language
 from enquete.nodes.conversations import Asked, Utterance
-from enquete.nodes.rounds import anonymous_numbers
 from enquete.respondents.roles import Role, fence
 from enquete.state.asking import RESPONDED, Answer, Block, Item, Language
 from enquete.state.interview_context import InterviewContext
@@ -191,7 +191,7 @@ class DiscussionTable:
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """participant → the one number under which an anonymous group knows it."""
-        return anonymous_numbers(self.shown.unit, self.shown.participants)
+        return number_members(self.shown.unit, self.shown.participants)
 
     @cached_property
     def roles(self) -> Mapping[str, str]:
