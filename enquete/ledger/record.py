@@ -117,6 +117,7 @@ class RunRecord(BaseModel):
         """What makes two runs the same: not budget, concurrency, or what changes when a simulation completes."""
         return {
             "simulation": self.sim_id,
+            "population": self.population_hash,
             "methods": sorted(self.methods),
             "phases": list(self.phases),
             "arms": [arm.model_dump(mode="json") for arm in self.arms],

@@ -67,7 +67,13 @@ from enquete.respondents.critic import PLANTED, STAND_INS
 from enquete.respondents.ground_truth import uniform
 from enquete.respondents.ledger_context import sampled
 from enquete.simulations.locate import locate
-from enquete.simulations.population import Population, among, load_population, population_hash
+from enquete.simulations.population import (
+    Population,
+    PopulationChange,
+    among,
+    compare_populations,
+    load_population,
+)
 from enquete.state.asking import AS_WRITTEN, FEW, PRESENTATIONS, Arm, Language, PagedPeople, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.methodology import Methodology
@@ -384,30 +390,95 @@ def _choice(
 ) -> RunChoice:
     unfinished = [run for run in known if not run.is_finished]
     for run in unfinished:
-        if run.record.fingerprint == draft.fingerprint:
+        if is_run_meant(run, draft):
             require_as_begun(request, run.record)
             require_store(request, run.folder)
             return RunChoice("resume", run.folder, run.record)
     for run in reversed(known):
-        if run.record.fingerprint == draft.fingerprint and not request.rerun:
+        if is_run_meant(run, draft) and not request.rerun:
             return RunChoice("finished", run.folder, run.record)
     begun = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
     if begun and not (draft.replay_of or draft.rerun_of):
-        refuse_mismatch(begun[-1], draft)
+        refuse_mismatch(begun[-1], draft, population)
     store = request.store or Environment.read().store or ""
-    return RunChoice("new", run_folder(interviews, draft.run_id), draft, store)
+    told = with_population_change(draft, known, population)
+    return RunChoice("new", run_folder(interviews, draft.run_id), told, store)
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:
     """A run as that of the simulation it lies in, whatever the folder is called now, if its agents are the same."""
     inside = run.record.kind == "simulation" and run.record.simulation_of(run.folder) == population.path.absolute()
-    if not inside or run.record.population_hash != population_hash(population.participants):
+    if not inside or run.record.population_hash != population.hash:
         return run
     return replace(run, record=run.record.model_copy(update={"sim_id": population.sim_id}))
 
 
-def refuse_mismatch(run: StoredRun, draft: RunRecord) -> NoReturn:
-    lines = [f"run {run.folder.name} is unfinished and differs from what you ask for:", *differences(run.record, draft)]
+# --- The population is part of which run is meant: who changed since a run was begun ----------------------------------
+
+
+def is_run_meant(run: StoredRun, draft: RunRecord) -> bool:
+    """Whether a request means this run: the same study of the same population.
+
+    The agents of a simulation may change between T0 and T1, which are joined then: an unfinished run goes on with
+    them, and a finished one is that of the agents that it met at T1 as well.
+    """
+    if run.record.fingerprint == draft.fingerprint:
+        return True
+    if run.record.kind != "simulation" or not differs_by_population(run.record, draft):
+        return False
+    return not run.is_finished or population_at_t1(run) == draft.population_hash
+
+
+def differs_by_population(record: RunRecord, draft: RunRecord) -> bool:
+    """Whether two records are of the same study, but not of the same population."""
+    asked_of_these = record.model_copy(update={"population_hash": draft.population_hash})
+    return record.population_hash != draft.population_hash and asked_of_these.fingerprint == draft.fingerprint
+
+
+def population_at_t1(run: StoredRun) -> str:
+    """Return the hash of the simulation's agents as they were when a run read their memories, "" where it did not."""
+    with open_ledger(run.folder, run.folder.name) as ledger:
+        memory = ledger.pinned("", "", "T1", "memory")
+    return str(memory.get("population", "")) if isinstance(memory, dict) else ""
+
+
+def with_population_change(draft: RunRecord, known: Sequence[StoredRun], population: Population) -> RunRecord:
+    """Return the record of a new run with a notice of how its population differs from that of an earlier run."""
+    earlier = [run for run in known if differs_by_population(run.record, draft)]
+    if not earlier or draft.replay_of or draft.rerun_of:
+        return draft
+    change = population_change(earlier[-1].folder, population)
+    notice = f"{population.path.name}: another population than in run {earlier[-1].folder.name}: {change}"
+    return draft.model_copy(update={"notices": [*draft.notices, notice]})
+
+
+def population_change(folder: Path, population: Population) -> PopulationChange:
+    """Say who was added, removed and edited since the run in this folder was begun."""
+    now = ((who, population.columns.get(who.id)) for who in population.participants)
+    with open_ledger(folder, folder.name) as ledger:
+        return compare_populations(_stored_people(ledger), now)
+
+
+def _stored_people(ledger: Ledger) -> Iterator[tuple[Participant, Mapping[str, Any] | None]]:
+    """Those whom a run asks, with what their file said of them; the columns of some agents at a time."""
+    part, columns = 0, _stored_columns(ledger, 0)
+    for place, who in enumerate(ledger.population()):
+        if place // COLUMNS_AT_ONCE != part:
+            part = place // COLUMNS_AT_ONCE
+            columns = _stored_columns(ledger, part)
+        yield who, columns.get(who.id)
+
+
+def _stored_columns(ledger: Ledger, part: int) -> Mapping[str, Mapping[str, Any]]:
+    columns: Any = ledger.pinned("", "", "", persona_columns_name(part))
+    return columns if isinstance(columns, dict) else {}
+
+
+def refuse_mismatch(run: StoredRun, draft: RunRecord, population: Population) -> NoReturn:
+    of_these = run.record.model_copy(update={"population_hash": draft.population_hash})
+    lines = [f"run {run.folder.name} is unfinished and differs from what you ask for:", *differences(of_these, draft)]
+    if run.record.population_hash != draft.population_hash:
+        lines.append(f"population ({population.path.name}): {population_change(run.folder, population)}")
     fact = "\n  ".join(lines)
     raise RunMismatch(
         f"{fact}\nGo on with it: enquete.resume('{run.record.token}')\nStart another beside it: new=True", fact=fact
@@ -458,7 +529,25 @@ def draft_rerun(
     kept = kept_instruments(base, methods, request)
     draft = draft_record(asked, machine, population, methods, interviews, kept)
     require_same(base, draft, request)
-    return rerun_record(base, draft, list(methods))
+    record = rerun_record(base, draft, list(methods))
+    if record.carried and base.kind == "personas":
+        require_same_people(run_folder(interviews, base.run_id), base, population)
+    return record
+
+
+def require_same_people(folder: Path, base: RunRecord, population: Population) -> None:
+    """Raise SettingsError where a personas file has changed since the run whose other answers are taken over."""
+    if base.population_hash == population.hash:
+        return
+    everybody = [*population.participants, *population.left_out]
+    with open_ledger(folder, folder.name) as ledger:
+        asked = {who.id for who in ledger.population()}
+        now = ((who, population.columns.get(who.id)) for who in everybody if who.id in asked or not base.chosen)
+        change = compare_populations(_stored_people(ledger), now)
+    if change.added or change.removed or change.edited:
+        name = population.path.name
+        fact = f"{name} has changed since run {base.run_id}, whose other answers are taken over: {change}"
+        raise SettingsError(f"rerun: {fact}; start a run of its own with new=True", fact=fact)
 
 
 def choose_methods(
@@ -553,7 +642,7 @@ def draft_record(
         baseline_asked=request.baseline,
         actions_at_start=population.actions,
         assume_completed=request.assume_completed,
-        population_hash=population_hash(population.participants),
+        population_hash=population.hash,
         agents=_named(population),
         chosen=told(population, request),
         fit=fit_of(population, _topical(request, used), methods, language, chosen=bool(language_named)),
@@ -823,6 +912,7 @@ def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunReco
             "baseline": change.baseline,
             "baseline_run_id": change.baseline_run_id,
             "actions_at_start": change.actions_at_start,
+            **({"population_hash": base.population_hash, "agents": base.agents} if carried else {}),
             "rerun_of": base.run_id,
             "carried": carried,
             "base_url": "" if base.weights else draft.base_url or base.base_url,

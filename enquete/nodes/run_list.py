@@ -17,8 +17,9 @@ from pydantic import BaseModel, ValidationError
 from enquete.ledger.folders import RECORD, NeverStarted, StoredRun, read_run, run_folders, write_atomically
 from enquete.ledger.record import RunRecord
 from enquete.ledger.tables import NewerLedger
+from enquete.nodes.result_folders import own_folder, results_folder
 from enquete.simulations.population import Population
-from enquete.state.errors import InputError, LedgerError, SettingsError
+from enquete.state.errors import InputError, LedgerError
 from enquete.state.methodology import Port
 from enquete.state.untrusted_input import parse_json, read_regular
 
@@ -130,17 +131,10 @@ class Survey:
 
 
 def interviews_folder(population: Population, out: str | None) -> Path:
-    """Where results go: the simulation's own folder, or --out."""
+    """Where results go: the simulation's own folder, or the population's folder below --out. Raises SettingsError."""
     if out:
-        return Path(out).expanduser().absolute()
+        return results_folder(out, population.path)
     return own_folder(population.path, has_simulation=population.has_simulation)
-
-
-def own_folder(path: Path, *, has_simulation: bool) -> Path:
-    """Where results go unless something else is said. Raises SettingsError for personas, which have no such folder."""
-    if not has_simulation:
-        raise SettingsError(f"{path.name} is a personas file: say where results go with out=FOLDER")
-    return path.absolute() / "interviews"
 
 
 def survey(interviews: Path) -> Survey:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,8 +19,16 @@ from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession
 from enquete.simulations.digest import SOURCES, digests
 from enquete.simulations.locate import SimulationProgress, completion
-from enquete.simulations.population import GUEST, Join, Population, join, load_population, require_joinable
-from enquete.state.asking import Arm
+from enquete.simulations.population import (
+    GUEST,
+    Join,
+    Population,
+    join,
+    load_population,
+    population_hash,
+    require_joinable,
+)
+from enquete.state.asking import Arm, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.request import RunRequest
 
@@ -165,7 +173,9 @@ async def _remember(run_session: RunSession, population: Population | None) -> J
         notes += [UNREAD.format(fault=known.fault)] if known.fault else []
         named = {then: dict(read.named[now]) for then, now in joined.matched if now in read.named}
         await run_session.ledger.pin("", "", "T1", SOURCES, {who: {**marks} for who, marks in named.items()})
+    guests = [who for who in run_session.population if who.id.startswith(GUEST)]
     summary = _summary(joined, texts, [*_join_notes(joined), *notes]) | _ended(population)
+    summary["population"] = _hash_of_today(record, joined, population, guests)
     await run_session.ledger.store_digests("T1", texts, summary)
     run_session.remember("T1")
     return summary
@@ -189,6 +199,13 @@ def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> di
         "with_memory": sum(text is not None for text in texts.values()),
         "notes": list(notes),
     }
+
+
+def _hash_of_today(record: RunRecord, joined: Join, population: Population, guests: Sequence[Participant]) -> str:
+    """Return the hash that a run which begins now would have, of those who are asked."""
+    asked = {now for _, now in joined.matched} if record.agents else None
+    people = [who for who in population.participants if asked is None or who.id in asked]
+    return population_hash([*people, *guests], population.columns)
 
 
 def _ended(population: Population) -> dict[str, JsonValue]:

@@ -133,7 +133,7 @@ class ActionForm:
 
 POST, COMMENT = ("post_content", "content"), ("comment_content", "content")
 POST_ID, COMMENT_ID, MESSAGE_ID = ("post_id",), ("comment_id",), ("message_id",)
-SOURCE_KINDS = {COMMENT_ID: "comment", MESSAGE_ID: "group message"}
+SOURCE_KINDS: Mapping[tuple[str, ...], str] = {COMMENT_ID: "comment", MESSAGE_ID: "group message"}
 """What a number is the id of, by the arguments that hold it; of all others a post."""
 AUTHOR, COMMENTER, TARGET = ("post_author_name",), ("comment_author_name",), ("target_user_name",)
 READINGS = {

@@ -22,6 +22,7 @@ from itertools import chain, islice
 from pathlib import Path
 from sys import intern
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pydantic import JsonValue
@@ -466,6 +467,11 @@ class Population:
     def has_simulation(self) -> bool:
         return self.kind == "simulation"
 
+    @property
+    def hash(self) -> str:
+        """Return what says which population this is: those who are asked, with all that their file says of them."""
+        return population_hash(self.participants, self.columns)
+
 
 def load_population(path: Path, *, assume_completed: bool = False, strict: bool = True) -> Population:
     """Read an OASIS simulation folder or a personas file (.json, .jsonl, .csv, .parquet, .toml for a database's table),
@@ -706,14 +712,81 @@ def persona_hash(participant: Participant) -> str:
     return hashlib.sha256(as_json([participant.name, participant.persona])).hexdigest()
 
 
-def population_hash(participants: Sequence[Participant]) -> str:
-    """SHA-256 (hex) over id, name, type and persona of all participants in their order; memory is no part of it."""
-    digest = hashlib.sha256()
-    for number, who in enumerate(participants):
-        digest.update(b"," if number else b"[")
-        digest.update(as_json([who.id, who.name, who.stakeholder_type, who.persona]))
-    digest.update(b"]" if len(participants) else b"[]")
-    return digest.hexdigest()
+Covariates = Mapping[str, Mapping[str, Any]]
+"""What a personas file says of its people beyond who they are, by participant id."""
+
+
+def participant_digest(who: Participant, covariates: Mapping[str, Any] | None) -> bytes:
+    """Return the SHA-256 of everything that a population file says of somebody; memory is no part of it."""
+    known = sorted((covariates or {}).items())
+    return hashlib.sha256(as_json([who.id, who.name, who.stakeholder_type, who.persona, known])).digest()
+
+
+def population_hash(participants: Iterable[Participant], covariates: Covariates = MappingProxyType({})) -> str:
+    """Return 64 hex digits that say who a population is: its people with all that their file says of them.
+
+    The sum, modulo 2**256, of the participants' digests: a file that was only sorted anew holds the same people.
+    """
+    total, number = 0, 0
+    for who in participants:
+        total += int.from_bytes(participant_digest(who, covariates.get(who.id)), "big")
+        number += 1
+    return hashlib.sha256(as_json([number, total % 2**256])).hexdigest()
+
+
+MAX_CHANGED_NAMED = 5
+
+
+@dataclass(frozen=True)
+class PopulationChange:
+    """Who differs between two populations, by name in their order."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    edited: tuple[str, ...]
+
+    def __str__(self) -> str:
+        groups = (("added", self.added), ("removed", self.removed), ("edited", self.edited))
+        return ", ".join(f"{len(names)} {word}{_some_names(names)}" for word, names in groups)
+
+
+def _some_names(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    more = ", …" if len(names) > MAX_CHANGED_NAMED else ""
+    return f" ({', '.join(clip(one_line(name), 60) for name in names[:MAX_CHANGED_NAMED])}{more})"
+
+
+def compare_populations(
+    before: Iterable[tuple[Participant, Mapping[str, Any] | None]],
+    now: Iterable[tuple[Participant, Mapping[str, Any] | None]],
+) -> PopulationChange:
+    """Say who was added, removed and edited, by id; where ids come from the persona itself, by a name that occurs once.
+
+    Args:
+        before, now: participants, and what their file says of them beyond who they are.
+    """
+    former = {who.id: (who.name, participant_digest(who, known)) for who, known in before}
+    added: dict[str, str] = {}
+    edited: list[str] = []
+    kept: set[str] = set()
+    for who, known in now:
+        if who.id not in former:
+            added[who.id] = who.name
+            continue
+        kept.add(who.id)
+        if participant_digest(who, known) != former[who.id][1]:
+            edited.append(who.name)
+    removed = {identity: name for identity, (name, _) in former.items() if identity not in kept}
+
+    gone, come = Counter(map(fold, removed.values())), Counter(map(fold, added.values()))
+    same = {name for name, times in come.items() if times == 1 and gone[name] == 1}
+    edited += [name for name in added.values() if fold(name) in same]
+    return PopulationChange(
+        added=tuple(name for name in added.values() if fold(name) not in same),
+        removed=tuple(name for name in removed.values() if fold(name) not in same),
+        edited=tuple(edited),
+    )
 
 
 def as_json(value: Sequence[object]) -> bytes:

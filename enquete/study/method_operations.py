@@ -17,9 +17,11 @@ from enquete.ledger.drives import alone
 from enquete.ledger.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
 from enquete.ledger.ledger import Ledger
 from enquete.nodes.model_server import require_server_of
+from enquete.nodes.result_folders import claim_folder
 from enquete.nodes.run_session import using
 from enquete.reports.run_reading import open_run
 from enquete.respondents.person import last_submitted, open_forms, require_readable, submit
+from enquete.simulations.locate import locate
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError, complaints
 from enquete.state.methodology import BegunRun, Operation, RunSnapshot, StoppedRun, Worker
 from enquete.state.request import parse_request
@@ -91,9 +93,15 @@ class FacadePort:
         if self.tasks is not None:
             self.tasks.require_room()
         fixed = {"methods": [self.methodology], "phase": "T1", "own_folder": self.own_folder, "new": True}
-        task = await run_in_thread(
-            lambda: choose_start(parse_request(**self._where(sim), **fixed, **request)), within_s=None
-        )
+
+        def choose() -> Start:
+            """The folder of an interview or discussion is that of its one population, from the beginning."""
+            where = self._where(sim)
+            if folder := request.get("out"):
+                claim_folder(Path(folder).parent, Path(folder), locate(sim, self.root))
+            return choose_start(parse_request(**where, **fixed, **request))
+
+        task = await run_in_thread(choose, within_s=None)
         await task.begin()
         record = read_record(task.folder)
         return BegunRun(record.token, record.main.respondent, record.main.model)

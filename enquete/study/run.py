@@ -49,8 +49,8 @@ EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awai
 
 
 MEMBERS = (
-    "status", "note", "run_id", "resume_token", "path", "responses", "results", "flags", "page_one", "brief", "report",
-    "figures", "figure", "export", "stages", "spent", "spent_usd",
+    "status", "note", "run_id", "resume_token", "path", "responses", "all_responses", "results", "flags", "page_one",
+    "brief", "report", "figures", "figure", "export", "stages", "spent", "spent_usd",
 )  # fmt: skip
 """What `dir(run)` and a notebook's completion show. Everything else is for the interfaces and may change."""
 
@@ -60,7 +60,9 @@ class Run:
 
     status, note: completed, awaiting_simulation, waiting, paused or failed, and why
     run_id, resume_token, path: its name; what `resume` goes on with; the folder with report.md and exports/
-    responses, results: one row per answer, a DataFrame; findings by methodology, as JSON values
+    responses: one row per answer of the main arm, a DataFrame
+    all_responses: the same of every arm (respondent B, probes, replicates …), told apart by `arm` and `arm_role`
+    results: findings by methodology, as JSON values
     flags: what a reader must know before using the data
     page_one, brief, report: page one of the report as data and as Markdown; all of it, Markdown
     figures, figure(name): names of the figures there are; one of them, to be shown or saved
@@ -104,7 +106,13 @@ class Run:
 
     @cached_property
     def responses(self) -> pd.DataFrame:
-        """One row per answer, columns as in all_responses.csv."""
+        """One row per answer of the main arm, columns as in all_responses.csv."""
+        every = self.all_responses
+        return every[every["arm_role"].eq("main")].reset_index(drop=True)
+
+    @cached_property
+    def all_responses(self) -> pd.DataFrame:
+        """One row per answer of every arm, as all_responses.csv has them; `arm` and `arm_role` tell them apart."""
         from enquete.reports.responses import responses  # noqa: PLC0415 - tables are slow to import
 
         with open_run(self.folder) as reading:

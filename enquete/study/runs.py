@@ -40,6 +40,7 @@ from enquete.memory.recall import (
     standings,
 )
 from enquete.nodes.planning import planned
+from enquete.nodes.result_folders import POPULATION
 from enquete.nodes.run_list import Survey, survey
 from enquete.simulations.check import CheckReport
 from enquete.simulations.check import check as check_simulation
@@ -216,9 +217,10 @@ def _planned(interviews: Path, runs: list[Path]) -> Deletion:
 
 
 def _forget(planned: Deletion) -> None:
-    """What belongs to no run, the memory's file and the lock of starts, goes with the last one."""
+    """What belongs to no run (memory, the note of whose results these are, the lock) goes with the last one."""
     if len(run_folders(planned.interviews)) == len(planned.runs):
-        for file in (*planned.interviews.glob(f"{MEMORY}*"), planned.interviews / START_LOCK):
+        own = (planned.interviews / name for name in (START_LOCK, POPULATION))
+        for file in (*planned.interviews.glob(f"{MEMORY}*"), *own):
             file.unlink(missing_ok=True)
     elif (planned.interviews / MEMORY).exists():
         with LocalMemory.opened(planned.interviews) as memory:
@@ -240,7 +242,7 @@ def _remove_empty(folder: Path, top: Path) -> None:
 
 COPY_TO_EXPORT = (
     "Exports are written beside the run: copy {}, and export the copy with out=COPY. `enquete report` shows the report "
-    "that is there; in Python `load_run(SIM).responses` has the table without writing anything"
+    "that is there; in Python `load_run(SIM).all_responses` has the table without writing anything"
 )
 
 
@@ -361,7 +363,7 @@ def compare(first: Run, second: Run) -> RunComparison:
     for run in (first, second):
         if not hasattr(run, "responses"):
             raise SettingsError(f"compare: {named(run)} is no run; give two, such as load_run(SIM, 'run_…')")
-    return compare_tables(first.responses, second.responses)
+    return compare_tables(first.all_responses, second.all_responses)
 
 
 def compare_tables(first: pd.DataFrame, second: pd.DataFrame) -> RunComparison:

@@ -10,10 +10,11 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from enquete.ledger.folders import StoredRun, find_run, is_held
-from enquete.nodes.run_list import UnreadableRun, own_folder, survey
+from enquete.nodes.result_folders import out_folder, own_folder, population_folders, results_folder
+from enquete.nodes.run_list import UnreadableRun, survey
 from enquete.simulations.locate import completion, is_simulation, locate
 from enquete.simulations.population import load_population
-from enquete.state.errors import RunNotFound
+from enquete.state.errors import RunNotFound, SimulationNotFound
 from enquete.state.settings import root_of
 from enquete.state.untrusted_input import FileCache
 
@@ -21,7 +22,10 @@ UNREADABLE = ("damaged", "newer")
 
 
 def nobody_interviewed(sim_id: str | Path, interviews: Path) -> RunNotFound:
-    return RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
+    others = [entry for entry in population_folders(interviews.parent) if entry.folder != interviews]
+    listed = ", ".join(f"{entry.path} ({entry.folder.name})" for entry in others)
+    beside = f"; {interviews.parent} holds results of {listed}" if listed else ""
+    return RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews}{beside})")
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,22 @@ def is_driven(sim_id: str | Path, run_id: str, *, root: str | None = None, out: 
 
 
 def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
-    """Where results of a simulation are."""
-    if out:
-        return Path(out).expanduser().absolute()
-    path = locate(sim_id, root_of(root))
-    return own_folder(path, has_simulation=is_simulation(path))
+    """Where results of a population are, whether there are any or not.
+
+    Below `out` a population that is gone is found by its name alone. Raises SimulationNotFound where it is not below
+    `out` either, and SettingsError where results lie directly in `out`.
+    """
+    if not out:
+        path = locate(sim_id, root_of(root))
+        return own_folder(path, has_simulation=is_simulation(path))
+    try:
+        return results_folder(out, locate(sim_id, root_of(root)))
+    except SimulationNotFound:
+        folder = results_folder(out, Path(sim_id), is_there=False)
+        known = population_folders(out_folder(out))
+        if known and not any(entry.folder == folder for entry in known):
+            raise
+        return folder
 
 
 class SimulationFacts(BaseModel):

@@ -54,6 +54,7 @@ from enquete.nodes.executors import require_executor
 from enquete.nodes.fit import is_open, judged, require_fit
 from enquete.nodes.model_server import asked_url, require_server_of, telling
 from enquete.nodes.planning import CRITIC, NARRATIVE, planned, require_own_limits
+from enquete.nodes.result_folders import claim_folder, find_run_below
 from enquete.nodes.run_choice import RunChoice, begin, choose_run, chosen_again, run_population
 from enquete.nodes.run_list import survey
 from enquete.nodes.run_session import Progress, RunSession, driving, using
@@ -357,7 +358,10 @@ class Start:
             expected = await estimate_run(choice, population, self.machine, checked=checked)
             require_affordable(expected, confirmed=self.request.confirm)
             pinned = expected.as_pinned()
-        async with alone(choice.folder.parent.parent / START_LOCK):
+        interviews = choice.folder.parent.parent
+        async with alone(interviews / START_LOCK):
+            if self.request.out:
+                claim_folder(self.request.out, interviews, population.path)
             self.take(chosen_again(choice, self.request, population))
             if self.to_begin is not None:
                 judge = partial(self._judged, self.to_begin, population) if is_checked(self.request, choice) else None
@@ -486,7 +490,7 @@ def find_named(name: str, request: RunRequest) -> Path:
     """
     root = resolve_root(request, Environment.read())
     if request.out:
-        return find_run(Path(request.out).expanduser().absolute(), name)
+        return find_run_below(request.out, name)
     if request.sim:
         return find_run(interviews_of(request.sim, request.root, None), name)
     run_id = name.partition(".")[0]

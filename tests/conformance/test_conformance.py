@@ -20,7 +20,7 @@ from enquete.graphs.registry import methodologies
 from enquete.reports.run_reading import open_run
 from enquete.study.runs import compare
 from tests.support import bare_runs
-from tests.support.studies import call_keys, edited, personas, rows, spent, stored_answers
+from tests.support.studies import call_keys, edited, personas, results_of, rows, spent, stored_answers
 
 NAMES = sorted(methodologies())
 AGENTS = 4
@@ -97,7 +97,7 @@ def test_the_same_command_again_shows_the_finished_run(whole: Study) -> None:
     second = interview(whole.sim, whole.name, whole.out)
     assert second.shown
     assert second.run_id == whole.run().run_id
-    assert len(list((whole.out / "runs").iterdir())) == 1
+    assert len(list((results_of(whole.out) / "runs").iterdir())) == 1
 
 
 def test_the_estimate_of_a_synthetic_run_is_what_it_costs(whole: Study, tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ from enquete.state.errors import EnqueteError
 
 sim, run_id = sys.argv[1:3]
 out = Path(sys.argv[3])
-folder = out / "runs" / run_id
-for act in (lambda: make_run_folder(out / "runs" / "run_new"), lambda: connect(folder / LEDGER),
+(folder,) = out.glob(f"*/runs/{run_id}")
+for act in (lambda: make_run_folder(folder.parent / "run_new"), lambda: connect(folder / LEDGER),
             lambda: held(folder).__enter__(), lambda: enquete.export(sim, out=str(out))):
     try:
         act()
@@ -44,7 +44,7 @@ print(run.status, len(run.responses), len(run.report) > 1000, [known.status for 
 print(sorted(p.name for p in folder.iterdir()))
 print(cli.run(["status", sim, "--out", str(out)]), is_held(folder))
 left = Path(sys.argv[4])
-print(enquete.load_run(sim, out=str(left)).status, sorted(p.name for p in (left / "runs" / run_id).iterdir()))
+print(enquete.load_run(sim, out=str(left)).status, sorted(p.name for p in next(left.glob(f"*/runs/{run_id}")).iterdir()))
 """
 
 
@@ -63,7 +63,7 @@ def test_a_read_only_mount(made: tuple[Path, Path], tmp_path: Path) -> None:
     run_id, mount, script = run_folder(out).name, tmp_path / "mount", tmp_path / "checks.py"
     mount.mkdir()
     shutil.copytree(out, tmp_path / "left")
-    leave_log(tmp_path / "left" / "runs" / run_id / LEDGER)
+    leave_log(run_folder(tmp_path / "left") / LEDGER)
     script.write_text(CHECKS, "utf-8")
     done = in_namespace(
         f"mount -t tmpfs none {mount}; cp -r {out} {mount}/out; cp -r {tmp_path}/left {mount}/left; "
@@ -72,7 +72,7 @@ def test_a_read_only_mount(made: tuple[Path, Path], tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     new, driving, lock, exporting, read, files, *status_lines, told, left = done.stdout.splitlines()
     assert (told, status_lines[0].endswith("completed")) == ("0 False", True)
-    folder = mount / "out" / "runs"
+    (folder,) = mount.glob("out/*/runs")
     assert new.startswith(f"SettingsError {folder}/run_new: results cannot be written there")
     assert "mounted read-only" in new
     assert driving.startswith(f"LedgerError {folder}/{run_id}/{LEDGER}: cannot be written")

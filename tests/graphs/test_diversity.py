@@ -51,7 +51,7 @@ from tests.graphs.test_synthetic_diversity import blocks
 from tests.support import charts
 from tests.support.ledgers import opened
 from tests.support.model_server import ModelServer
-from tests.support.studies import personas
+from tests.support.studies import personas, results_of
 from tests.support.studies import rows as stored_rows
 from tests.support.tables import findings, results, row, rows
 
@@ -523,14 +523,14 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     result: Any = run.results["diversity"]
     assert (result["n_moved"], result["agents_complete"], result["n"]) == (len(moved), 5, 5)
     assert any(f"{len(moved)} of 120 placements" in flag for flag in result["flags"])
-    (folder,) = (tmp_path / "out" / "T1" / "diversity").iterdir()
+    (folder,) = (results_of(tmp_path / "out") / "T1" / "diversity").iterdir()
     assert sum(agent["moved"] for agent in json.loads((folder / "typology.json").read_text("utf-8"))["agents"]) == len(
         moved
     )
     lines = [json.loads(line) for line in (folder / "responses.jsonl").read_text("utf-8").splitlines()]
     placed = [answer for line in lines for answer in line["answers"].values() if "placed" in answer]
     assert sum(json.loads(answer["placed"])[-1] != answer["value"] for answer in placed) == len(moved)
-    (appendix,) = (tmp_path / "out" / "synthesis").glob("*/appendix.md")
+    (appendix,) = (results_of(tmp_path / "out") / "synthesis").glob("*/appendix.md")
     assert re.search(rf"{len(moved)} of 120 placements \([\d.]+%\) were moved", appendix.read_text("utf-8"))
 
 

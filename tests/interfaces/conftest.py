@@ -115,7 +115,8 @@ def running_uploads(uploads: Path) -> Path:
 
 def set_status(root: Path, status: str) -> None:
     file = root / "simulations" / SIM_ID / "run_state.json"
-    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "runner_status": status}), "utf-8")
+    over = {f"{platform}_completed": status == "completed" for platform in ("twitter", "reddit")}
+    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **over, "runner_status": status}), "utf-8")
 
 
 @pytest.fixture

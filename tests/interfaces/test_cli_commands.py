@@ -151,7 +151,7 @@ def test_columns_that_no_interview_uses_are_named_and_reach_agents_csv(command: 
     assert f"people.json: {named}" in checked.out
     done = command("run", "people.json", "--out", "r", "--methods", "poll", "--language", "en", "--json")
     assert done.code == 0, done.out
-    with Path("r", "synthesis", done.object["run_id"], "exports", "agents.csv").open(
+    with Path("r", "people", "synthesis", done.object["run_id"], "exports", "agents.csv").open(
         encoding="utf-8", newline=""
     ) as file:
         ada, ben = csv.DictReader(file)

@@ -13,6 +13,7 @@ from enquete.ledger.folders import held
 from tests.interfaces.conftest import SIM_ID, Command
 from tests.support.bare_runs import without_reports
 from tests.support.model_server import ModelServer
+from tests.support.studies import results_of
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -102,7 +103,7 @@ def test_the_cap_that_is_proposed_is_enough(command: Command, ten: Path) -> None
     assert delphi["remaining_tokens"] == status["budget"]["expected_tokens"] - status["budget"]["tokens"]
     assert f"of {delphi['tokens'] + delphi['remaining_tokens']:,}" in paused.out
 
-    with held(Path("my results") / "runs" / status["run_id"]):
+    with held(results_of(Path("my results")) / "runs" / status["run_id"]):
         shown = command("status", ten, "--out", "my results")
         as_json = command("status", ten, "--out", "my results", "--json").object
         listed = command("list", ten, "--out", "my results").out
@@ -126,7 +127,7 @@ def test_the_cap_that_is_proposed_is_enough(command: Command, ten: Path) -> None
     done = command("status", ten, "--out", "my results", "--json").object
     assert [stage["n_complete"] for stage in done["stages"]] == [10]
     assert done["budget"]["tokens"] <= done["budget"]["cap_tokens"]
-    table = Path("my results") / "synthesis" / done["run_id"] / "exports" / "all_responses.csv"
+    table = results_of(Path("my results")) / "synthesis" / done["run_id"] / "exports" / "all_responses.csv"
     assert "Jürgen Thießen 0" in table.read_text("utf-8")
 
 

@@ -15,7 +15,7 @@ import pytest
 import enquete
 from enquete.ledger.folders import LEDGER, held
 from tests.interfaces.conftest import Command, ended, start
-from tests.support.studies import personas, rows, run_folder
+from tests.support.studies import personas, results_of, rows, run_folder
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -34,7 +34,7 @@ def study(made: Path, tmp_path: Path) -> tuple[Path, Path, Path]:
     """(personas, results, the only run's folder), each test its own copy; a blank in the path must not break advice."""
     shutil.copytree(made, tmp_path / "a study")
     out = tmp_path / "a study" / "out"
-    return personas(tmp_path, 4), out, run_folder(out)
+    return personas(out.parent, 4), out, run_folder(out)
 
 
 def cut(share: float) -> Callable[[Path], None]:
@@ -88,7 +88,7 @@ def test_every_command_says_that_the_ledger_cannot_be_read(
     assert (known["run_id"], known["status"], known["resume_token"]) == (folder.name, status, None)
     assert known["methods"] == ["poll"]  # instruments_used.json still tells
     assert says in command("list", sim, *place).out
-    assert [path.name for path in (out / "runs").iterdir()] == [folder.name]  # no second run was begun
+    assert [path.name for path in (results_of(out) / "runs").iterdir()] == [folder.name]  # no second run was begun
 
 
 @pytest.mark.parametrize("share", [0.1, 0.55, 0.95])
@@ -182,7 +182,7 @@ def test_a_newer_ledger_is_not_repaired_and_one_without_a_record_was_never_begun
     for path in folder.iterdir():
         path.unlink()
     (folder / LEDGER).touch()
-    (out / "latest.json").unlink()
+    (results_of(out) / "latest.json").unlink()
     assert command("list", sim, "--out", out, "--json").object["runs"] == []
     assert command("status", sim, "--out", out).code == 2
 

@@ -12,7 +12,7 @@ import enquete
 from enquete.ledger.folders import held
 from enquete.memory.recall import LocalMemory, episodes
 from tests.interfaces.conftest import Command
-from tests.support.studies import personas
+from tests.support.studies import personas, results_of
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -33,8 +33,8 @@ def out(made: Path, tmp_path: Path) -> Path:
 
 
 def test_a_run_and_then_all_that_enquete_wrote_and_nothing_else(command: Command, out: Path) -> None:
-    first, second = (run.run_id for run in enquete.list_runs("x", out=str(out)))
-    mine = out / "synthesis" / first / "my-notes.md"
+    first, second = (run.run_id for run in enquete.list_runs(out.parent / "personas_3.json", out=str(out)))
+    mine = results_of(out) / "synthesis" / first / "my-notes.md"
     mine.write_text("what I think of it", "utf-8")
     words = ("delete", out.parent / "personas_3.json", "--out", out)
 
@@ -44,16 +44,16 @@ def test_a_run_and_then_all_that_enquete_wrote_and_nothing_else(command: Command
     assert str(mine) in asked.out
     assert "--yes" in asked.err
     assert "no run 'run_none'" in command(*words, "run_none", "--yes").err
-    with held(out / "runs" / first):
+    with held(results_of(out) / "runs" / first):
         assert command(*words, first, "--yes").code == 1  # a process drives it
 
     deleted = command(*words, first, "--yes", "--json").object
     assert (deleted["run_ids"], deleted["kept"]) == ([first], [str(mine)])
-    assert [run.run_id for run in enquete.list_runs("x", out=str(out))] == [second]
+    assert [run.run_id for run in enquete.list_runs(out.parent / "personas_3.json", out=str(out))] == [second]
     assert [path for path in out.rglob("*") if first in str(path) and path.is_file()] == [mine]
-    assert set(json.loads((out / "latest.json").read_text("utf-8")).values()) == {second}
-    assert {record.run_id for record in episodes(out)} == {second}
-    with LocalMemory.opened(out):
+    assert set(json.loads((results_of(out) / "latest.json").read_text("utf-8")).values()) == {second}
+    assert {record.run_id for record in episodes(results_of(out))} == {second}
+    with LocalMemory.opened(results_of(out)):
         pass  # whatever is noted there goes with the last run
 
     assert command(*words, "--yes").code == 0
@@ -62,8 +62,8 @@ def test_a_run_and_then_all_that_enquete_wrote_and_nothing_else(command: Command
 
 def test_a_line_that_leads_out_of_the_results_is_passed_over(command: Command, out: Path) -> None:
     """The list of a run's files could have been written by anybody."""
-    run = enquete.list_runs("x", out=str(out))[0].run_id
-    with (out / "runs" / run / "files").open("a", encoding="utf-8") as file:
+    run = enquete.list_runs(out.parent / "personas_3.json", out=str(out))[0].run_id
+    with (results_of(out) / "runs" / run / "files").open("a", encoding="utf-8") as file:
         file.write("../personas_3.json\n/etc/hostname\n")
     assert command("delete", out.parent / "personas_3.json", run, "--out", out, "--yes").code == 0
     assert (out.parent / "personas_3.json").is_file()

@@ -202,7 +202,7 @@ def test_json_that_is_none_is_typed_by_whoever_reads_it(finished: Path, tmp_path
         enquete.resume(folder.name, out=str(tmp_path / "out"), fresh=True)
     if column in ("answers.data", "answers.notes"):  # parsed for every table
         with pytest.raises(LedgerError, match="doctor --repair"):
-            _ = enquete.load_run("x", folder.name, out=str(tmp_path / "out")).responses
+            _ = enquete.load_run("personas_3", folder.name, out=str(tmp_path / "out")).responses
 
 
 def test_memories_that_are_gone_are_missed(run: Path) -> None:

@@ -77,16 +77,16 @@ def test_moving_a_torn_one_keeps_what_other_runs_are_canonical_of(interviews: Pa
 
 
 @pytest.mark.usefixtures("results_only")
-def test_an_export_of_a_named_run_mends_a_torn_one(interviews: Path, tmp_path: Path) -> None:
+def test_an_export_of_a_named_run_mends_a_torn_one(runs: list[Run], interviews: Path) -> None:
     path = interviews / NAME
     whole = json.loads(path.read_text("utf-8"))
     path.write_text('{"synth', "utf-8")
-    enquete.export(personas(tmp_path, 3), whole["synthesis"], out=str(interviews))
+    enquete.export(personas(runs[0].folder.parents[3], 3), whole["synthesis"], out=str(interviews))
     assert latest(interviews) == whole
 
 
 @pytest.mark.usefixtures("results_only")
-def test_a_torn_record_is_written_again_from_the_ledger(runs: list[Run], interviews: Path, tmp_path: Path) -> None:
+def test_a_torn_record_is_written_again_from_the_ledger(runs: list[Run], interviews: Path) -> None:
     path = interviews / "runs" / runs[0].run_id / RECORD
     whole = path.read_bytes()
     for content in (None, b'{"run_id": "x"'):
@@ -94,7 +94,7 @@ def test_a_torn_record_is_written_again_from_the_ledger(runs: list[Run], intervi
             path.unlink()
         else:
             path.write_bytes(content)
-        enquete.export(personas(tmp_path, 3), runs[0].run_id, out=str(interviews))
+        enquete.export(personas(runs[0].folder.parents[3], 3), runs[0].run_id, out=str(interviews))
         assert json.loads(path.read_bytes()) == json.loads(whole)
 
 

@@ -45,7 +45,9 @@ def test_hashes_leave_out_memory_and_keep_the_order() -> None:
     ann, bob = agent("agent:1", "Ann"), agent("agent:2", "Bob")
     assert persona_hash(ann) == persona_hash(agent("agent:9", "Ann", digest="seen"))
     assert population_hash([ann, bob]) == population_hash([agent("agent:1", "Ann", digest="seen"), bob])
-    assert population_hash([ann, bob]) != population_hash([bob, ann])
+    assert population_hash([ann, bob]) == population_hash([bob, ann])  # a file sorted anew holds the same people
+    assert population_hash([ann, bob]) != population_hash([ann])
+    assert population_hash([ann]) != population_hash([ann], {"agent:1": {"income": "900"}})
     assert len(population_hash([])) == 64
 
 

@@ -74,9 +74,15 @@ def spent(folder: Path) -> int:
     return int(rows(folder, "SELECT coalesce(sum(input_tokens + output_tokens + allowance), 0) FROM calls")[0][0])
 
 
+def results_of(out: Path) -> Path:
+    """The folder of the only population below a folder that was named with out."""
+    (marked,) = out.glob("*/population.json")
+    return marked.parent
+
+
 def run_folder(out: Path) -> Path:
-    """The only run under a results folder."""
-    (folder,) = (out / "runs").iterdir()
+    """The only run in a simulation's own results folder, or below a folder that was named with out."""
+    (folder,) = (*out.glob("runs/*"), *out.glob("*/runs/*"))
     return folder
 
 

@@ -32,6 +32,7 @@ from enquete.graphs.laddering.settings import Concept, InterviewMethod
 from enquete.graphs.laddering.translation import Fate
 from enquete.instruments.load import load_layer
 from enquete.ledger.folders import read_record, run_folder
+from enquete.nodes.result_folders import population_folders
 from enquete.reports import declarations as d
 from enquete.reports.context import Files
 from enquete.reports.markdown import escape
@@ -477,7 +478,7 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     sim = named if by_path else by_id(asked.sim_id, port.root) or held_with_person(asked.sim_id, port.root)
     if sim is None:
         raise InputError(f"no simulation {asked.sim_id[:100]!r}")
-    base = sim / "interviews" if (sim / "interviews").is_dir() else sim
+    base = sim / "interviews" if (sim / "interviews").is_dir() else only_population(sim)
     latest = _read(base, "latest.json") if (base / "latest.json").is_file() else {}
     run = asked.run_id or str(latest.get("T1/laddering", ""))
     folder = base / FOLDER / run
@@ -491,6 +492,18 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
             "interviews are over"
         )
     return folder
+
+
+def only_population(folder: Path) -> Path:
+    """Return the results of the one population below a folder that was named with `--out`, or the folder itself.
+
+    Raises InputError where there are several.
+    """
+    below = population_folders(folder)
+    if len(below) > 1:
+        listed = ", ".join(str(entry.folder) for entry in below)
+        raise InputError(f"{folder} holds results of several populations; name the folder of one: {listed}")
+    return below[0].folder if below else folder
 
 
 INTERVIEWS = "laddering"

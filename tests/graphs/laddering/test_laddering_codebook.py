@@ -16,7 +16,7 @@ from enquete.graphs.laddering.files import chains_of
 from enquete.state.errors import InputError
 from enquete.study.method_operations import operate
 from tests.support.bare_runs import results_alone
-from tests.support.studies import personas
+from tests.support.studies import personas, results_of
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def do(out: Path, name: str, **given: Any) -> Any:
 
 
 def folder(out: Path) -> Path:
-    (path,) = (out / "T1" / "laddering").iterdir()
+    (path,) = (results_of(out) / "T1" / "laddering").iterdir()
     return path
 
 
