@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from enquete.ledger import queries
-from enquete.ledger.entries import now
+from enquete.ledger.entries import now, seal_calls
 from enquete.ledger.ledger import Ledger
 from enquete.state.asking import CallKey
 
@@ -132,5 +132,5 @@ async def sweep_unordered(ledger: Ledger) -> int:
     standing = {name for order in open_orders(ledger) for name in asked_in(ledger, order.mark)}
     unsent = calls_in_flight(ledger, lambda name: name not in standing)
     ids = json.dumps([call.id for call in unsent.values()])
-    await ledger.write(lambda connection: connection.execute(queries.UNSEND, (ids,)))
+    await ledger.write(lambda connection: seal_calls(connection, connection.execute(queries.UNSEND, (ids,)).fetchall()))
     return len(unsent)

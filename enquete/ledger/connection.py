@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
@@ -15,9 +16,10 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
+from enquete.ledger.checksums import is_intact
 from enquete.ledger.drives import disk_fault, is_remote, require_local, store_of
-from enquete.ledger.tables import VERSION, VERSION_TABLE, require_readable
-from enquete.state.errors import LedgerError
+from enquete.ledger.tables import require_readable
+from enquete.state.errors import NO_ROOM_FOR_MORE, LedgerError, advice_for
 from enquete.state.untrusted_input import require_regular
 
 T = TypeVar("T")
@@ -25,31 +27,32 @@ DatabaseError = sqlite3.Error
 """What a database itself complains of, where nothing typed it."""
 
 
-def require_current(connection: sqlite3.Connection, path: Path) -> str:
-    """The version of a ledger's tables, "" where there are none: whoever opens it is about to make them, or finds none.
+class DamagedLedger(LedgerError):
+    """A ledger that is not as it was written, or is gone. `enquete doctor --repair` mends it."""
 
-    Raises LedgerError for a ledger of another schema version, or with a program in it; sqlite3.DatabaseError where it
-    is damaged.
-    """
+
+def require_current(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise an error for a ledger of another version or with a program in it: LedgerError, DamagedLedger. Where there
+    are no tables, whoever opens it is about to make them, or finds none."""
     program = connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()
     if program is not None:  # a view without end would be read for ever
-        raise LedgerError(f"{path}: holds a {program[0]}, {program[1][:60]!r}; no ledger does. Restore it")
+        raise DamagedLedger(f"{path}: holds a {program[0]}, {program[1][:60]!r}; no ledger does. Restore it")
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-    if "meta" not in there:
-        return ""
-    in_meta = "SELECT value FROM meta WHERE key='schema_version'"
-    row = connection.execute(
-        f"SELECT version_num FROM {VERSION_TABLE}" if VERSION_TABLE in there else in_meta
-    ).fetchone()
-    stored = str(row[0]) if row else ""
-    require_readable(stored, path)
-    return stored
+    if "meta" in there:
+        require_version(connection.execute(STORED_VERSION).fetchone(), path)
 
 
-OUTCOMES = frozenset(
-    {"started", "due", "awaiting_simulation", "waiting", "paused", "short", "completed", "done", "failed", "walking"}
-)
-"""What a stage may have come to, or the run, which is a stage without a name."""
+STORED_VERSION = "SELECT * FROM meta WHERE key='schema_version'"
+
+
+def require_version(row: Sequence[object] | None, path: Path) -> None:
+    """Raise LedgerError where this row of `meta` names another version, DamagedLedger where it does not say. A version
+    that a flipped bit made newer would keep a run from being resumed and from being repaired."""
+    key, value, *checksum = row or ("", "")
+    if checksum and not is_intact("meta", (key, value), checksum[0]):
+        raise damaged(path, LookupError("the version stored in it is not as it was written"))
+    require_readable(str(value), path)
+
 
 # --- Connections to a run's ledger file, and what is wrong where there can be none.
 
@@ -64,21 +67,6 @@ FILES = 3  # of a connection: the database, its log, their shared memory
 SHORT_READ = 522  # an IOERR: the file ends within a page
 
 
-class TornText(sqlite3.DatabaseError):
-    """Part of a text stood on a page that was lost."""
-
-
-def whole_text(raw: bytes) -> str:
-    """Raises TornText for one that is no UTF-8, or goes on on a page that was emptied: SQLite sees nothing wrong with
-    that, and nothing stored here holds a null character."""
-    try:
-        if b"\0" not in raw:
-            return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TornText(f"a text is torn ({error.reason})") from error
-    raise TornText("a text is torn (zeros)")
-
-
 class ReadConnection(sqlite3.Connection):
     """A ledger that is read: a page that turns out to be damaged, however late, is a LedgerError whoever fetches it."""
 
@@ -86,7 +74,6 @@ class ReadConnection(sqlite3.Connection):
 
     def __init__(self, *place: Any, **options: Any):
         super().__init__(*place, **options)
-        self.text_factory = whole_text
         self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
 
     def execute(self, sql: str, values: Any = (), /) -> Any:
@@ -206,11 +193,7 @@ class WriteFile(sqlite3.Connection):
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is damaged, not how it is used."""
-    return (
-        isinstance(error, TornText)
-        or _code(error) in (CORRUPT, TOOBIG, NOTADB)
-        or getattr(error, "sqlite_errorcode", 0) == SHORT_READ
-    )
+    return _code(error) in (CORRUPT, TOOBIG, NOTADB) or getattr(error, "sqlite_errorcode", 0) == SHORT_READ
 
 
 def is_locked(error: Exception) -> bool:
@@ -241,7 +224,9 @@ def _require_file(path: Path) -> None:
         if path.is_symlink():
             raise
     except OSError as error:
-        raise LedgerError(f"{path}: {error.strerror}; restore the ledger, or move the run's folder away") from error
+        if error.errno in NO_ROOM_FOR_MORE:
+            raise LedgerError(f"{path}: cannot be read ({advice_for(error)})") from error
+        raise DamagedLedger(f"{path}: {error.strerror}; restore the ledger, or {_repair(path)}") from error
 
 
 def _for_writing(path: Path) -> WriteFile:
@@ -256,11 +241,7 @@ def _for_writing(path: Path) -> WriteFile:
         connection.execute("ROLLBACK")
         connection.execute(f"PRAGMA journal_mode={'WAL' if local else 'DELETE'}")
         connection.execute(f"PRAGMA synchronous={'NORMAL' if local else 'FULL'}")
-        stored = require_current(connection, path)
-        if stored not in ("", VERSION):
-            from enquete.ledger.migrations import migrate  # noqa: PLC0415 - older ledgers alone need SQLAlchemy
-
-            migrate("sqlite", connection, stored)
+        require_current(connection, path)
     except sqlite3.OperationalError as error:
         connection.close()
         if _code(error) in (READONLY, CANTOPEN):
@@ -336,14 +317,17 @@ def _opened(path: Path, mode: str) -> ReadConnection:
 
 
 def reason(error: sqlite3.Error) -> str:
-    """SQLite says of a process that has too many files open only that it could not open the database."""
+    """Return what a database complains of. SQLite says of a process that has too many files open only that it could
+    not open the database."""
+    if _code(error) == NOMEM:
+        return advice_for(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
     if _code(error) == CANTOPEN:
         try:
             with ExitStack() as opened:
                 for _ in range(FILES):
                     opened.enter_context(Path(os.devnull).open("rb"))
         except OSError as fault:
-            return f"{fault.strerror}: close some, or allow more with ulimit -n"
+            return advice_for(fault)
     return str(error)
 
 
@@ -370,26 +354,28 @@ def _in_wal_mode(path: Path) -> bool:
         return WAL_MARK in file.read(20)[18:]
 
 
-def damaged(path: Path, error: BaseException) -> LedgerError:
+def damaged(path: Path, error: BaseException) -> DamagedLedger:
     """What is wrong with a ledger that cannot be read, and what can be done. The command works as printed, anywhere."""
     if is_remote(path):
         fact = f"{store_of(path.parent)}: the ledger of run {path.parent.name} is damaged ({error})"
-        return LedgerError(f"{fact}. Restore it there, or {_repair(path)}", fact=fact)
+        return DamagedLedger(f"{fact}. Restore it there, or {_repair(path)}", fact=fact)
     if not path.exists():
         fact = f"{path}: the run's ledger is missing, and with it every answer"
-        return LedgerError(f"{fact}. Restore the file, move the run's folder away, or {_repair(path)}", fact=fact)
+        return DamagedLedger(f"{fact}. Restore the file, move the run's folder away, or {_repair(path)}", fact=fact)
     if path.is_file() and not path.stat().st_size:
         fact = f"{path}: the file is empty{without_log(path)}"
-        return LedgerError(f"{fact}. Restore it, move the folder away, or {_repair(path)}", fact=fact)
+        return DamagedLedger(f"{fact}. Restore it, move the folder away, or {_repair(path)}", fact=fact)
     fact = f"{path}: not a readable ledger ({error})"
     if "no such table" in str(error):
-        return LedgerError(f"{fact}: another kind of file?{without_log(path)} Restore the ledger", fact=fact)
-    return LedgerError(f"{fact}. Restore it, or {_repair(path)}", fact=fact)
+        return DamagedLedger(
+            f"{fact}: another kind of file?{without_log(path)} Restore the ledger, or {_repair(path)}", fact=fact
+        )
+    return DamagedLedger(f"{fact}. Restore it, or {_repair(path)}", fact=fact)
 
 
 def _repair(path: Path) -> str:
     command = shlex.join(["enquete", "doctor", "--repair", str(path.parent.absolute())])
-    return f"put its backup copy in place, so that only what was asked since is asked again: {command}"
+    return f"mend it from its backup copy, so that only what the copy lacks is asked again: {command}"
 
 
 def without_log(path: Path) -> str:
@@ -410,4 +396,4 @@ def explained(path: Path) -> Iterator[None]:
     except (UnicodeDecodeError, JSONDecodeError, ValidationError, FileNotFoundError) as error:
         raise damaged(path, error) from error
     except OSError as error:
-        raise LedgerError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise LedgerError(f"{path}: cannot be read ({advice_for(error)})") from error

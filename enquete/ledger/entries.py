@@ -22,6 +22,7 @@ from time import time
 from typing import Any, NamedTuple
 
 from enquete.ledger import queries
+from enquete.ledger.checksums import checksum_of, seal, seal_count, seal_note
 from enquete.ledger.connection import Connection, WriteConnection
 from enquete.state.asking import Answer, BlockKey, CallKey
 
@@ -194,13 +195,64 @@ def options_text(options: tuple[int | str, ...]) -> str:
     return json.dumps(options, ensure_ascii=False, separators=(",", ":")) if options else ""
 
 
+def _as_stored(number: float | None) -> float | None:
+    """Return a number as a database gives it back: whole ones as floats, and no negative zero."""
+    return float(number) + 0.0 if isinstance(number, int | float) else number
+
+
 def answer_to_row(part: str, answer: Answer) -> tuple[object, ...]:
     return (
-        answer.item, part, answer.status, answer.value, answer.text, answer.confidence,
+        answer.item, part, answer.status, _as_stored(answer.value), answer.text, _as_stored(answer.confidence),
         "" if answer.data is None else json.dumps(answer.data, ensure_ascii=False),
         json.dumps(answer.notes, ensure_ascii=False) if answer.notes else "", answer.position,
         options_text(answer.options_shown),
     )  # fmt: skip
+
+
+@dataclass(slots=True)
+class CallInFlight:
+    """A call that was reserved, with what of its row stays when it ends.
+
+    allowance, sends: of earlier attempts that were lost or failed under the same key; known once it is reserved.
+    """
+
+    key: CallKey
+    model: str
+    system_hash: str
+    messages_hash: str
+    prompt_hash: str
+    reserved: int
+    reserved_at: int
+    allowance: int = 0
+    sends: int = 0
+
+    def reserved_row(self) -> tuple[object, ...]:
+        """Return the values of the statement that reserves it; what else its row holds is empty then."""
+        row = (
+            *call_values(self.key), "reserved", self.model, self.system_hash, self.messages_hash, self.prompt_hash,
+            self.reserved, self.allowance, 0, 0, self.sends, "", "", "", "", "", 0, self.reserved_at, 0,
+        )  # fmt: skip
+        values = (self.model, self.system_hash, self.messages_hash, self.prompt_hash, self.reserved, self.reserved_at)
+        return (*call_values(self.key), *values, checksum_of(row))
+
+    def ended_row(self, status: str, usage: Usage, text: str, finish: str, error: str) -> tuple[object, ...]:
+        """Return the values of the statement that ends it, with the checksum of the whole row."""
+        key = call_values(self.key)
+        sent = (self.model, self.system_hash, self.messages_hash, self.prompt_hash, self.reserved)
+        ended_at = now_ms()
+        got = (
+            self.allowance + usage.allowance, usage.input_tokens, usage.output_tokens, self.sends + usage.sends, text,
+            finish, usage.raw, usage.fingerprint, error, usage.latency_ms,
+        )  # fmt: skip
+        checksum = checksum_of((*key, status, *sent, *got, self.reserved_at, ended_at))
+        return (status, *got, ended_at, checksum, *key)
+
+
+class Reservation(NamedTuple):
+    """A call that is to be reserved, and the texts of its prompt as rows of `texts`."""
+
+    call: CallInFlight
+    texts: list[tuple[str, str, str]]
 
 
 class Ended(NamedTuple):
@@ -212,18 +264,35 @@ class Ended(NamedTuple):
     noted: list[tuple[str, str]]
 
 
-def write_reservations(
-    connection: Connection, reserved: Sequence[tuple[CallKey, list[tuple[str, str, str]], tuple[object, ...]]]
-) -> None:
-    """Calls: key, rows of `texts`, row. Raises RuntimeError where one is settled or in flight."""
-    connection.executemany(queries.ADD_TEXT, sorted({text for _, texts, _ in reserved for text in texts}))
-    if connection.executemany(queries.RESERVE, [row for _, _, row in reserved]).rowcount != len(reserved):
-        raise RuntimeError(f"call {reserved[0][0]} is already settled or in flight")
+def write_reservations(connection: WriteConnection, reserved: Sequence[Reservation]) -> None:
+    """Reserve calls; each is told what its earlier attempts cost. Raise RuntimeError where one is settled or in
+    flight."""
+    texts = sorted({text for reservation in reserved for text in reservation.texts})
+    connection.executemany(queries.ADD_TEXT, texts)
+    # As of a first attempt, which nearly every call is; also where the transaction is tried once more.
+    for call, _ in reserved:
+        call.allowance, call.sends = 0, 0
+    rows = connection.each(queries.RESERVE, [call.reserved_row() for call, _ in reserved])
+    again = []
+    for (call, _), row in zip(reserved, rows, strict=True):
+        if row is None:
+            raise RuntimeError(f"call {call.key} is already settled or in flight")
+        number, call.allowance, call.sends = row
+        if call.allowance or call.sends:
+            again.append((call.reserved_row()[-1], number))
+    if again:
+        connection.executemany(queries.SEAL_CALL, again)
+
+
+def seal_calls(connection: Connection, rows: Sequence[Sequence[object]]) -> None:
+    """Give calls that a statement has changed their checksums. rows: their numbers, and all that they hold now."""
+    if rows:
+        connection.executemany(queries.SEAL_CALL, [(checksum_of(tuple(values)), number) for number, *values in rows])
 
 
 def write_settled(connection: Connection, ended: Sequence[Ended]) -> None:
     """Raises RuntimeError where one was not in flight."""
-    counts = _write_ended(connection, queries.SETTLE, ended, "was settled twice or never reserved")
+    counts = _write_ended(connection, ended, "was settled twice or never reserved")
     for key, usage, _, _ in ended:
         spent = usage.input_tokens + usage.output_tokens + usage.allowance
         odd = {"unbelieved": usage.unbelieved, "overlong": usage.overlong, "shortened": usage.shortened}
@@ -233,34 +302,40 @@ def write_settled(connection: Connection, ended: Sequence[Ended]) -> None:
 
 def write_failed(connection: Connection, ended: Sequence[Ended]) -> None:
     """Likewise."""
-    counts = _write_ended(connection, queries.FAIL, ended, "is not in flight")
+    counts = _write_ended(connection, ended, "is not in flight")
     for key, usage, _, _ in ended:
         add_counts(counts, key, {"tokens": usage.allowance})
     write_counts(connection, counts)
 
 
-def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended], fault: str) -> Counts:
-    if connection.executemany(sql, [call.row for call in ended]).rowcount != len(ended):
+def _write_ended(connection: Connection, ended: Sequence[Ended], fault: str) -> Counts:
+    if connection.executemany(queries.END_CALL, [call.row for call in ended]).rowcount != len(ended):
         raise RuntimeError(f"call {ended[0].key} {fault}")
-    if noted := sorted(row for call in ended for row in call.noted):
-        connection.executemany(queries.ADD_NOTED, noted)
+    add_notes(connection, [row for call in ended for row in call.noted])
     return {}
+
+
+def add_notes(connection: Connection, notes: Sequence[tuple[str, str]]) -> None:
+    """Add these numbers to the ledger's remarks of these names."""
+    if notes:
+        connection.executemany(queries.ADD_NOTED, [seal_note(*note) for note in sorted(notes)])
 
 
 def write_lost(connection: Connection, run: str, sql: str = queries.LOSE, values: Sequence[object] = ()) -> int:
     """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
     token for two bytes of its texts is question). Returns their number."""
     lost = connection.execute(sql, values).fetchall()
+    seal_calls(connection, lost)
     counts: Counts = {}
     noted: list[tuple[str, str]] = []
-    for *names, tokens, model, system, messages in lost:
+    for row in lost:
+        methodology, phase, arm, *asked, _status, model, system, messages, _prompt, tokens = row[1:13]
         texts = [connection.execute(queries.TEXT_OF, (hashed,)).fetchone()[0] for hashed in (system, messages)]
         size = sum(len((text or "").encode()) for text in texts) if None not in texts else 0
-        key = CallKey(run, *names)
+        key = CallKey(run, arm, methodology, phase, *asked)
         noted += noted_of(key, model, tokens, min(tokens, size // 2))
         add_counts(counts, key, {"tokens": tokens, "lost": 1})
-    if noted:
-        connection.executemany(queries.ADD_NOTED, sorted(noted))
+    add_notes(connection, noted)
     write_counts(connection, counts)
     return len(lost)
 
@@ -268,7 +343,7 @@ def write_lost(connection: Connection, run: str, sql: str = queries.LOSE, values
 def write_answers(connection: WriteConnection, stored: Sequence[tuple[BlockKey, Rows, int]]) -> None:
     """Blocks: key, rows as `answer_to_row` makes them, when they were asked. A failed row is replaced; raises
     RuntimeError for any other rewrite."""
-    made = connection.each(queries.ADD_OCCASION, [occasion_values(key) for key, _, _ in stored])
+    made = connection.each(queries.ADD_OCCASION, [seal(occasion_values(key)) for key, _, _ in stored])
     there = [block for block, new in zip(stored, made, strict=True) if new is None]
     wanted = [(key.part, _listed(rows), *occasion_values(key)) for key, rows, _ in there]
     standing = iter(connection.each(queries.STANDING, wanted) if there else ())
@@ -276,7 +351,7 @@ def write_answers(connection: WriteConnection, stored: Sequence[tuple[BlockKey, 
     answers: list[tuple[object, ...]] = []
     for (key, rows, asked_at), new in zip(stored, made, strict=True):
         occasion, part_is_new, replaced = (new[0], True, 0) if new is not None else next(standing)
-        answers += [(occasion, *row, asked_at) for row in rows]
+        answers += [seal((occasion, *row, asked_at)) for row in rows]
         add_counts(counts, key, {"blocks": int(part_is_new), "answers_failed": -replaced})
         for row in rows:
             add_counts(counts, key, {f"answers_{row[2]}": 1})
@@ -299,6 +374,6 @@ def add_counts(counts: Counts, key: BlockKey | CallKey, more: Mapping[str, int])
 
 
 def write_counts(connection: Connection, counts: Counts) -> None:
-    rows = sorted((*place, value) for place, value in counts.items() if value)  # else two writers may deadlock
-    if rows:
-        connection.executemany(queries.COUNT, rows)
+    added = sorted((*place, value) for place, value in counts.items() if value)  # else two writers may deadlock
+    if added:
+        connection.executemany(queries.COUNT, [seal_count(row[:-1], row[-1]) for row in added])

@@ -14,7 +14,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,7 +28,8 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from enquete.ledger import drives, queries
-from enquete.ledger.connection import OUTCOMES, Connection, connect, damaged, explained
+from enquete.ledger.checksums import is_intact, select_sealed
+from enquete.ledger.connection import Connection, connect, damaged, explained
 from enquete.ledger.drives import STORE, disk_fault, has_ledger, keep_in, require_local, require_writable, store_of
 from enquete.ledger.record import RunRecord
 from enquete.ledger.tables import NoSuchRun
@@ -304,11 +305,15 @@ def ledger_stamp(folder: Path) -> Stamp:
     return ((folder / LEDGER, int(counted), hash(tuple(others))),)
 
 
-def require_outcomes(ledger: Path, read: Iterable[str]) -> None:
-    """Raises LedgerError where one is none that a stage or a run comes to: its letters were changed."""
-    for outcome in read:
-        if outcome not in OUTCOMES:
-            raise damaged(ledger, LookupError(f"{outcome!r} is no outcome of a stage"))
+def read_sealed(query: Callable[..., Any], table: str, where: str, values: Sequence[object], path: Path) -> Any:
+    """Return a row's own columns, or None where there is none. Raises DamagedLedger where it is not as it was written:
+    also who only lists runs is not told of another than there was."""
+    row = query(select_sealed(table, where), values).fetchone()
+    if row is None:
+        return None
+    if not is_intact(table, tuple(row[:-1]), row[-1]):
+        raise damaged(path, LookupError(f"a row of {table} is not as it was written"))
+    return row[:-1]
 
 
 def read_run(folder: Path) -> StoredRun:
@@ -316,10 +321,9 @@ def read_run(folder: Path) -> StoredRun:
     beside = told_beside(folder)
     with reading(folder) as connection:
         record = record_in(connection.execute, folder)
-        row = connection.execute(queries.OUTCOME).fetchone()
+        row = read_sealed(connection.execute, "stages", "methodology='' AND phase=''", (), folder / LEDGER)
         lost = lost_text(*missing(beside, connection.execute))
-    status, note = map(str, row or ("started", ""))
-    require_outcomes(folder / LEDGER, [status])
+    status, note = (str(row[2]), str(row[3])) if row else ("started", "")
     return StoredRun(folder, record, status, "; ".join(part for part in (note, lost) if part))
 
 
@@ -331,21 +335,26 @@ def read_record(folder: Path) -> RunRecord:
 def record_in(query: Callable[..., Any], folder: Path) -> RunRecord:
     """The record in a ledger that is open. Raises LedgerError where there is none that can be read."""
     path = folder / LEDGER
-    row = query(queries.RECORD).fetchone()
+    row = read_sealed(query, "frozen", queries.RECORD_KEY, (), path)
     if row is None and was_begun(folder):
         raise damaged(path, LookupError("the run's record is not in it"))
     if row is None:
         raise NeverStarted(f"{path}: the run was never started")
     try:
-        return RunRecord.model_validate_json(row[0])
+        return RunRecord.model_validate_json(str(row[4]))
     except ValidationError as error:
         raise damaged(path, error) from error
 
 
+def name_aside(path: Path) -> Path:
+    """Return a name beside a damaged file under which nothing is kept yet."""
+    numbers = (f".damaged{n or ''}" for n in count())
+    return next(name for name in (path.with_name(path.name + end) for end in numbers) if not name.exists())
+
+
 def set_aside(path: Path) -> Path:
     """Rename a damaged file (or what is in its place) and the journals beside it; nothing earlier is overwritten."""
-    numbers = (f".damaged{n or ''}" for n in count())
-    target = next(name for name in (path.with_name(path.name + end) for end in numbers) if not name.exists())
+    target = name_aside(path)
     for suffix in ("-wal", "-shm", "-journal"):
         journal = path.with_name(path.name + suffix)
         if journal.exists():

@@ -23,11 +23,14 @@ from typing import Any, Self, TypeVar
 from pydantic import JsonValue
 
 from enquete.ledger import queries
+from enquete.ledger.checksums import is_intact, seal, seal_note
 from enquete.ledger.connection import Connection, connect, damaged, explained
 from enquete.ledger.drives import is_remote
 from enquete.ledger.entries import (
+    CallInFlight,
     Ended,
     Failure,
+    Reservation,
     StageOutcome,
     Usage,
     answer_from_row,
@@ -45,7 +48,7 @@ from enquete.ledger.entries import (
     write_reservations,
     write_settled,
 )
-from enquete.ledger.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
+from enquete.ledger.folders import CHECKPOINTS, record_in, set_aside
 from enquete.ledger.record import RunRecord
 from enquete.ledger.tables import VERSION
 from enquete.ledger.workers import Batches, require_registered, worker_batches
@@ -82,7 +85,7 @@ class Ledger:
         self._worker = worker
         self._filing = worker_batches(worker) if worker else Batches(write_reservations, write_settled, write_failed)
         self.run = run
-        self._models: dict[CallKey, str] = {}  # of calls in flight
+        self._in_flight: dict[CallKey, CallInFlight] = {}
         self.remote = is_remote(path)
         self._counter: WriteCounter | None = None
         if not create and not self.remote and not path.exists():
@@ -129,9 +132,7 @@ class Ledger:
             connection.make_schema()
             for statement in statements(connection.dialect):
                 connection.execute(statement)
-            connection.execute(queries.STAMP, (VERSION,))
-            # where versions of Enquete before Alembic's table look: they say that a newer one wrote the ledger
-            rows = [("schema_version", str(int(VERSION))), ("run", self.run)]
+            rows = [seal_note("schema_version", VERSION), seal_note("run", self.run)]
             connection.executemany(queries.NOTE, rows)
 
         connection.transact(make)
@@ -193,6 +194,15 @@ class Ledger:
             rows: list[Any] = self._read.execute(sql, values).fetchall()
             return rows
 
+    def _sealed_rows(self, table: str, sql: str) -> list[Any]:
+        """Read rows with their checksums. Raise DamagedLedger where one is not as it was written: also who only looks
+        where a run stands, and reads few rows for it, is not told of others."""
+        rows = self._rows(sql)
+        for row in rows:
+            if not is_intact(table, tuple(row[:-1]), row[-1]):
+                raise damaged(self.path, LookupError(f"a row of {table} is not as it was written"))
+        return [row[:-1] for row in rows]
+
     def _row(self, sql: str, values: Sequence[object] = ()) -> Any:
         return next(iter(self._rows(sql, values)), None)
 
@@ -227,7 +237,7 @@ class Ledger:
 
     async def note(self, name: str, value: str) -> None:
         """Set such a remark."""
-        await self._writer.submit(lambda connection: connection.execute(queries.NOTE, (name, value)))
+        await self._writer.submit(lambda connection: connection.execute(queries.NOTE, seal_note(name, value)))
 
     # --- calls -----------------------------------------------------------------------------------------------------
 
@@ -247,32 +257,35 @@ class Ledger:
         messages = json.dumps(prompt.messages, ensure_ascii=False)
         hashes = short_hashes(prompt.system, messages)
         texts = [*text_rows(prompt.system, hashes[0]), (hashes[1], "", messages)]
-        row = (*call_values(key), model, *hashes, tokens, now_ms())
-        await self._writer.add(self._filing.reserved, (key, texts, row), begins=True)
-        self._models[key] = model
+        call = CallInFlight(key, model, hashes[0], hashes[1], hashes[2], tokens, now_ms())
+        await self._writer.add(self._filing.reserved, Reservation(call, texts), begins=True)
+        self._in_flight[key] = call
 
     async def settle(self, key: CallKey, completion: Completion, usage: Usage) -> None:
         """Store what came back, with what it cost. Each on its own: a settled response is never bought again."""
-        row = (
-            completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance, usage.sends,
-            usage.latency_ms, usage.fingerprint, usage.raw, now_ms(), *call_values(key),
-        )  # fmt: skip
-        noted = noted_of(key, self._model_of(key), usage.allowance, usage.allowance_read, usage.cached_tokens)
+        call = self._call_in_flight(key)
+        row = call.ended_row("settled", usage, completion.text, completion.finish, "")
+        noted = noted_of(key, call.model, usage.allowance, usage.allowance_read, usage.cached_tokens)
         what = f"the paid response to {key.purpose} {key.subject}"
         await self._writer.add(self._filing.settled, Ended(key, usage, row, noted), what)
 
     async def fail(self, key: CallKey, error: str, usage: Usage) -> None:
         """The request failed for good. What may have been billed (time-outs) stays as an allowance."""
-        row = (error, usage.allowance, usage.sends, usage.latency_ms, now_ms(), *call_values(key))
-        noted = noted_of(key, self._model_of(key), usage.allowance, usage.allowance_read)
+        call = self._call_in_flight(key)
+        spent = Usage(0, 0, usage.allowance, usage.sends, usage.latency_ms)
+        row = call.ended_row("failed", spent, "", "", error)
+        noted = noted_of(key, call.model, usage.allowance, usage.allowance_read)
         await self._writer.add(self._filing.failed, Ended(key, usage, row, noted))
 
-    def _model_of(self, key: CallKey) -> str:
-        """Of a call in flight. One of an earlier session stands in the ledger alone."""
-        if (model := self._models.pop(key, None)) is not None:
-            return model
-        row = self._row(queries.MODEL_OF, call_values(key))
-        return str(row[0]) if row else ""
+    def _call_in_flight(self, key: CallKey) -> CallInFlight:
+        """Return a call that ends now. One that an earlier session reserved stands in the ledger alone."""
+        call = self._in_flight.pop(key, None)
+        if call is not None:
+            return call
+        row = self._row(queries.RESERVED, call_values(key))
+        if row is None:
+            raise RuntimeError(f"call {key} was never reserved")
+        return CallInFlight(key, *row)
 
     async def sweep(self) -> int:
         """Calls in flight when a process died become allowances (`write_lost`); their number. For the lock's holder."""
@@ -323,7 +336,7 @@ class Ledger:
         text = json.dumps(value, ensure_ascii=False)
 
         def write(connection: Connection) -> str:
-            connection.execute(queries.PIN, (*where, text, now()))
+            connection.execute(queries.PIN, seal((*where, text, now())))
             return str(connection.execute(queries.PINNED_VALUE, where).fetchone()[0])
 
         stored: JsonValue = json.loads(await self._writer.submit(write))
@@ -336,12 +349,11 @@ class Ledger:
             return _parsed(row[0]) if row else None
 
     async def set_stage(self, methodology: str, phase: str, outcome: str, note: str = "") -> None:
-        row = (methodology, phase, outcome, note, now())
+        row = seal((methodology, phase, outcome, note, now()))
         await self._writer.submit(lambda connection: connection.execute(queries.SET_STAGE, row))
 
     def stages(self) -> dict[tuple[str, str], StageOutcome]:
-        rows = self._rows(queries.STAGES)
-        require_outcomes(self.path, (row[2] for row in rows))
+        rows = self._sealed_rows("stages", queries.STAGES)
         return {(row[0], row[1]): StageOutcome(*row) for row in rows}
 
     async def record_failure(self, failure: Failure) -> None:
@@ -350,7 +362,7 @@ class Ledger:
         def write(connection: Connection) -> None:
             key = (failure.arm, failure.methodology, failure.phase, failure.round, failure.unit)
             connection.execute(queries.CLEAR_FAILURE, key)
-            connection.execute(queries.FILE_FAILURE, (*key, failure.error, failure.traceback, now()))
+            connection.execute(queries.FILE_FAILURE, seal((*key, failure.error, failure.traceback, now())))
 
         await self._writer.submit(write)
 
@@ -368,7 +380,7 @@ class Ledger:
     async def store_population(self, participants: Sequence[Participant]) -> None:
         people = enumerate(participants)
         while rows := [
-            (place, who.id, who.agent_id, who.name, who.stakeholder_type, who.persona)
+            seal((place, who.id, who.agent_id, who.name, who.stakeholder_type, who.persona))
             for place, who in islice(people, FEW)
         ]:
             await self._writer.submit(partial(_add_participants, rows))
@@ -403,8 +415,8 @@ class Ledger:
     async def store_digests(self, phase: str, digests: dict[str, str | None], memory: JsonValue = None) -> None:
         """What each agent remembers in this phase. memory: pinned under that name with them, both or neither: a run
         whose memories are not those that were pinned is not gone on with."""
-        rows = [(phase, participant, text) for participant, text in digests.items()]
-        pinned = ("", phase, "", "memory", json.dumps(memory, ensure_ascii=False), now())
+        rows = [seal((phase, participant, text)) for participant, text in digests.items()]
+        pinned = seal(("", phase, "", "memory", json.dumps(memory, ensure_ascii=False), now()))
 
         def write(connection: Connection) -> None:
             if rows:
@@ -419,7 +431,7 @@ class Ledger:
 
     def counters(self) -> dict[tuple[str, str, str, int, str], int]:
         """By (arm, methodology, phase, round, name): calls, tokens, lost, answers by status, and calls of odd usage."""
-        return {tuple(row[:5]): row[5] for row in self._rows(queries.COUNTERS)}
+        return {tuple(row[:5]): row[5] for row in self._sealed_rows("counters", queries.COUNTERS)}
 
     def total(self, name: str) -> int:
         row = self._row(queries.TOTAL, (name,))

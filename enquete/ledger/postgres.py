@@ -24,8 +24,9 @@ try:
 except ImportError:
     psycopg = None  # type: ignore[assignment]
 
-from enquete.ledger.drives import store_of
-from enquete.ledger.tables import VERSION, VERSION_TABLE, NoSuchRun, require_readable
+from enquete.ledger.connection import STORED_VERSION, require_version
+from enquete.ledger.drives import LEDGER, store_of
+from enquete.ledger.tables import NoSuchRun
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.request import secret_of, with_credentials
 
@@ -308,14 +309,8 @@ def connect(folder: Path, *, read_only: bool = False) -> PostgresConnection:
     """To the ledger of the run in this folder. Raises StoreUnreachable, and LedgerError for one of another version."""
     connection = PostgresConnection(store_of(folder), folder.name, read_only=read_only)
     try:
-        if connection.execute("SELECT to_regclass(?)", (VERSION_TABLE,)).fetchone()[0] is not None:
-            row = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
-            stored = str(row[0]) if row else ""
-            require_readable(stored, folder)
-            if stored != VERSION and not read_only:
-                from enquete.ledger.migrations import migrate  # noqa: PLC0415
-
-                migrate("postgresql+psycopg", connection._connection, stored)
+        if connection.execute("SELECT to_regclass('meta')").fetchone()[0] is not None:
+            require_version(connection.execute(STORED_VERSION).fetchone(), folder / LEDGER)
     except BaseException:
         connection.close()
         raise

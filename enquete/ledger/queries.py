@@ -37,27 +37,32 @@ def text_of(column: str) -> str:
 ADD_TEXT = "INSERT INTO texts VALUES(?, ?, ?) ON CONFLICT(hash) DO NOTHING"
 RESERVE = """
 INSERT INTO calls(methodology, phase, arm, purpose, subject, attempt, status, model, system_hash, messages_hash,
-  prompt_hash, reserved, reserved_at) VALUES(?,?,?,?,?,?,'reserved',?,?,?,?,?,?)
+  prompt_hash, reserved, reserved_at, checksum) VALUES(?,?,?,?,?,?,'reserved',?,?,?,?,?,?,?)
 ON CONFLICT(methodology, phase, arm, purpose, subject, attempt) DO UPDATE SET status='reserved', model=excluded.model,
   system_hash=excluded.system_hash, messages_hash=excluded.messages_hash, prompt_hash=excluded.prompt_hash,
-  reserved=excluded.reserved, reserved_at=excluded.reserved_at, error='' WHERE calls.status IN ('failed', 'lost')
+  reserved=excluded.reserved, input_tokens=0, output_tokens=0, response='', finish='', raw='', fingerprint='', error='',
+  latency_ms=0, reserved_at=excluded.reserved_at, settled_at=0, checksum=excluded.checksum
+WHERE calls.status IN ('failed', 'lost') RETURNING id, allowance, sends
 """
-SETTLE = f"""
-UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?, allowance=allowance+?,
-  sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=? WHERE {CALL} AND status='reserved'
+"""What was lost or failed before stays in the row: who sends the call once more has to know of it."""
+END_CALL = f"""
+UPDATE calls SET status=?, allowance=?, input_tokens=?, output_tokens=?, sends=?, response=?, finish=?, raw=?,
+  fingerprint=?, error=?, latency_ms=?, settled_at=?, checksum=? WHERE {CALL} AND status='reserved'
 """
-FAIL = f"""
-UPDATE calls SET status='failed', error=?, allowance=allowance+?, sends=sends+?, latency_ms=?, settled_at=?
-WHERE {CALL} AND status='reserved'
+SEAL_CALL = "UPDATE calls SET checksum=? WHERE id=?"
+WHOLE_CALL = """methodology, phase, arm, purpose, subject, attempt, status, model, system_hash, messages_hash,
+  prompt_hash, reserved, allowance, input_tokens, output_tokens, sends, response, finish, raw, fingerprint, error,
+  latency_ms, reserved_at, settled_at"""
+RESERVED = f"""
+SELECT model, system_hash, messages_hash, prompt_hash, reserved, reserved_at, allowance, sends FROM calls WHERE {CALL}
 """
 _LOSE = "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
-_LOST = " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model, system_hash, messages_hash"
-LOSE = _LOSE + _LOST
-LOSE_OF = f"{_LOSE} AND id IN (SELECT call FROM worker_calls WHERE owner=?){_LOST}"
-UNSEND = """
+LOSE = f"{_LOSE} RETURNING id, {WHOLE_CALL}"
+LOSE_OF = f"{_LOSE} AND id IN (SELECT call FROM worker_calls WHERE owner=?) RETURNING id, {WHOLE_CALL}"
+UNSEND = f"""
 UPDATE calls SET status='failed', error='was not sent' WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?))
+RETURNING id, {WHOLE_CALL}
 """
-MODEL_OF = f"SELECT model FROM calls WHERE {CALL}"
 TEXT_OF = f"SELECT {text_of('CAST(? AS TEXT)')}"
 ANY_RESERVED = "SELECT 1 FROM calls WHERE status='reserved' LIMIT 1"
 SETTLED = f"SELECT response, finish, model FROM calls WHERE {CALL} AND status='settled'"
@@ -155,7 +160,7 @@ CALLS_OF_TURN = f"{_SHOWN} AND c.purpose <> 'answer' AND c.subject = ? ORDER BY 
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 ADD_OCCASION = """
-INSERT INTO occasions(arm, methodology, phase, participant, session, round, turn) VALUES(?,?,?,?,?,?,?)
+INSERT INTO occasions(arm, methodology, phase, participant, session, round, turn, checksum) VALUES(?,?,?,?,?,?,?,?)
 ON CONFLICT DO NOTHING RETURNING id
 """
 STANDING = f"""
@@ -165,10 +170,11 @@ SELECT o.id, NOT EXISTS(SELECT 1 FROM answers WHERE occasion=o.id AND part=?), (
 """Of an occasion that there is: its number, whether the part is new, how many failed rows will be replaced."""
 STORE_ANSWER = """
 INSERT INTO answers(occasion, item, part, status, value, text, confidence, data, notes, position, options_shown,
-  asked_at)
-VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(occasion, item) DO UPDATE SET status=excluded.status, value=excluded.value,
-  text=excluded.text, confidence=excluded.confidence, data=excluded.data, notes=excluded.notes,
-  position=excluded.position, options_shown=excluded.options_shown, asked_at=excluded.asked_at
+  asked_at, checksum)
+VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(occasion, item) DO UPDATE SET status=excluded.status,
+  value=excluded.value, text=excluded.text, confidence=excluded.confidence, data=excluded.data, notes=excluded.notes,
+  part=excluded.part, position=excluded.position, options_shown=excluded.options_shown, asked_at=excluded.asked_at,
+  checksum=excluded.checksum
 WHERE answers.status='failed'
 """
 ANSWERS_TO = f"""
@@ -239,7 +245,7 @@ AND o.participant = ?
 # --- what is pinned, filed, counted and noted ------------------------------------------------------------------------
 
 PIN = """
-INSERT INTO frozen(methodology, phase, arm, name, value, at) VALUES(?,?,?,?,?,?)
+INSERT INTO frozen(methodology, phase, arm, name, value, at, checksum) VALUES(?,?,?,?,?,?,?)
 ON CONFLICT(methodology, phase, arm, name) DO NOTHING
 """
 PINNED_VALUE = f"SELECT value FROM frozen WHERE {PINNED}"
@@ -247,14 +253,14 @@ PINNED_NAMES = "SELECT phase, name FROM frozen WHERE arm=? AND methodology=? ORD
 PINNED_LIKE = """
 SELECT name, value FROM frozen WHERE methodology=? AND phase='' AND arm=? AND name LIKE ? ORDER BY name
 """
-RECORD = "SELECT value FROM frozen WHERE methodology='' AND phase='' AND arm='' AND name='record'"
+RECORD_KEY = "methodology='' AND phase='' AND arm='' AND name='record'"
+RECORD = f"SELECT value FROM frozen WHERE {RECORD_KEY}"
 
 SET_STAGE = """
-INSERT INTO stages VALUES(?,?,?,?,?) ON CONFLICT(methodology, phase)
-DO UPDATE SET outcome=excluded.outcome, note=excluded.note, at=excluded.at
+INSERT INTO stages VALUES(?,?,?,?,?,?) ON CONFLICT(methodology, phase)
+DO UPDATE SET outcome=excluded.outcome, note=excluded.note, at=excluded.at, checksum=excluded.checksum
 """
-STAGES = "SELECT methodology, phase, outcome, note, at FROM stages ORDER BY methodology, phase"
-OUTCOME = "SELECT outcome, note FROM stages WHERE methodology='' AND phase=''"
+STAGES = "SELECT methodology, phase, outcome, note, at, checksum FROM stages ORDER BY methodology, phase"
 ENDED = "SELECT at FROM stages WHERE methodology='' AND phase='' AND outcome IN ('completed', 'failed')"
 SYNTHESISED = "SELECT 1 FROM stages WHERE methodology='' AND phase='synthesis'"
 DONE = f"""
@@ -265,36 +271,38 @@ ORDER BY s.methodology, s.phase
 
 CLEAR_FAILURE = f"DELETE FROM failures WHERE {FAILURE}"
 FILE_FAILURE = """
-INSERT INTO failures(arm, methodology, phase, round, unit, error, traceback, at) VALUES(?,?,?,?,?,?,?,?)
+INSERT INTO failures(arm, methodology, phase, round, unit, error, traceback, at, checksum) VALUES(?,?,?,?,?,?,?,?,?)
 """
 HAS_FAILURE = f"SELECT 1 FROM failures WHERE {FAILURE} LIMIT 1"
 FAILURES = "SELECT arm, methodology, phase, round, unit, error, traceback FROM failures ORDER BY id"
 
 COUNT = """
-INSERT INTO counters VALUES(?,?,?,?,?,?) ON CONFLICT(arm, methodology, phase, round, name)
-DO UPDATE SET value=counters.value+excluded.value
+INSERT INTO counters VALUES(?,?,?,?,?,?,?) ON CONFLICT(arm, methodology, phase, round, name)
+DO UPDATE SET value=counters.value+excluded.value, checksum=counters.checksum+excluded.value
 """
 COUNTERS = """
-SELECT arm, methodology, phase, round, name, value FROM counters ORDER BY arm, methodology, phase, round, name
+SELECT arm, methodology, phase, round, name, value, checksum FROM counters ORDER BY arm, methodology, phase, round, name
 """
 TOTAL = "SELECT coalesce(sum(value), 0) FROM counters WHERE name=?"
 
-NOTE = "INSERT INTO meta VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value=excluded.value"
+NOTE = """
+INSERT INTO meta VALUES(?,?,?) ON CONFLICT(key) DO UPDATE SET value=excluded.value, checksum=excluded.checksum
+"""
 ADD_NOTED = """
-INSERT INTO meta VALUES(?, ?) ON CONFLICT(key)
-DO UPDATE SET value=CAST(CAST(meta.value AS BIGINT) + CAST(excluded.value AS BIGINT) AS TEXT)
+INSERT INTO meta VALUES(?,?,?) ON CONFLICT(key)
+DO UPDATE SET value=CAST(CAST(meta.value AS BIGINT) + CAST(excluded.value AS BIGINT) AS TEXT),
+  checksum=meta.checksum + CAST(excluded.value AS BIGINT)
 """
 ADD_NOTED_RETURNING = f"{ADD_NOTED} RETURNING value"
 NOTED = "SELECT value FROM meta WHERE key=?"
 NOTES_LIKE = "SELECT key, value FROM meta WHERE key LIKE ? ORDER BY key"
-STAMP = "INSERT INTO alembic_version VALUES(?)"
 ORDERS = """
 SELECT o.value FROM meta o JOIN meta b ON b.key=CAST(? AS TEXT) || substr(o.key, ?) WHERE o.key LIKE ? AND b.value <> ''
 ORDER BY o.key
 """
 COUNT_LIKE = "SELECT count(*) FROM meta WHERE key LIKE ?"
 
-MISCOUNTED = f"""
+_THERE = f"""
 WITH there(arm, methodology, phase, round, name, n) AS (
   SELECT arm, methodology, phase, 0, 'calls', count(*) FILTER (WHERE status='settled') FROM calls GROUP BY 1, 2, 3
   UNION ALL SELECT arm, methodology, phase, 0, 'tokens', sum(input_tokens + output_tokens + allowance) FROM calls
@@ -302,12 +310,22 @@ WITH there(arm, methodology, phase, round, name, n) AS (
   UNION ALL SELECT o.arm, o.methodology, o.phase, o.round, 'answers_' || a.status, count(*) {ANSWERED}
   GROUP BY 1, 2, 3, 4, 5),
 counted AS (SELECT arm, methodology, phase, round, replace(name, 'carried_', '') AS name, value AS n FROM counters)
-SELECT name, sum(n) AS surplus FROM (
+"""
+_COMPARED = """FROM (
   SELECT * FROM counted WHERE name IN ('calls', 'tokens') OR name LIKE 'answers!_%' ESCAPE '!'
   UNION ALL SELECT arm, methodology, phase, round, name, -n FROM there) compared
 GROUP BY arm, methodology, phase, round, name HAVING sum(n) <> 0
 ORDER BY arm, methodology, phase, round, name
 """
+MISCOUNTED_BLOCKS = f"""
+SELECT arm, methodology, phase, round, sum(n) FROM (
+  SELECT arm, methodology, phase, round, value AS n FROM counters WHERE name = 'blocks'
+  UNION ALL SELECT o.arm, o.methodology, o.phase, o.round, -count(DISTINCT a.occasion || '/' || a.part) {ANSWERED}
+  GROUP BY 1, 2, 3, 4) compared
+GROUP BY arm, methodology, phase, round HAVING sum(n) <> 0 ORDER BY arm, methodology, phase, round
+"""
+HAS_COUNTER = "SELECT 1 FROM counters WHERE arm=? AND methodology=? AND phase=? AND round=? AND name=?"
+MISCOUNTED = f"{_THERE} SELECT arm, methodology, phase, round, name, sum(n) AS surplus {_COMPARED}"
 """Counters that are not what the rows say; of methodologies taken over they have names of their own (backup.py)."""
 
 WRITTEN = """
@@ -367,14 +385,14 @@ CLOCK = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
 
 # --- people and forms ------------------------------------------------------------------------------------------------
 
-ADD_PARTICIPANT = "INSERT INTO participants VALUES(?,?,?,?,?,?)"
+ADD_PARTICIPANT = "INSERT INTO participants VALUES(?,?,?,?,?,?,?)"
 POPULATION = "SELECT id, agent_id, name, stakeholder_type, persona FROM participants ORDER BY position"
 POPULATION_SIZE = "SELECT count(*) FROM participants"
 POPULATION_PAGE = f"{POPULATION.partition(' ORDER')[0]} WHERE position >= ? AND position < ? ORDER BY position"
 PARTICIPANT = f"{POPULATION.partition(' ORDER')[0]} WHERE id = ?"
 PEOPLE = "SELECT id, name, stakeholder_type FROM participants ORDER BY position"
 PERSON = "SELECT id, name, stakeholder_type, persona FROM participants WHERE id = ?"
-ADD_DIGEST = "INSERT INTO digests VALUES(?,?,?) ON CONFLICT(phase, participant) DO NOTHING"
+ADD_DIGEST = "INSERT INTO digests VALUES(?,?,?,?) ON CONFLICT(phase, participant) DO NOTHING"
 DIGESTS = "SELECT participant, text FROM digests WHERE phase=? ORDER BY participant"
 DIGESTS_AMONG = f"""
 SELECT participant, text FROM digests WHERE phase = ? AND participant IN {LISTED} ORDER BY participant
@@ -384,8 +402,13 @@ REMEMBERING = "SELECT participant FROM digests WHERE phase=? AND text IS NOT NUL
 
 FILE_FORM = """
 INSERT INTO forms(arm, methodology, phase, session, round, turn, participant, part, state, block, draft, opened_at,
-  changed_at) VALUES(?,?,?,?,?,?,?,?,'open',?,'{}',?,?) ON CONFLICT DO NOTHING
+  changed_at, checksum) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING
 """
+WHOLE_FORM = f"""
+SELECT id, arm, methodology, phase, session, round, turn, participant, part, state, block, draft, opened_at, changed_at
+FROM forms WHERE {FORM}
+"""
+SEAL_FORM = "UPDATE forms SET checksum=? WHERE id=?"
 SAVE_DRAFT = f"UPDATE forms SET draft=?, changed_at=? WHERE {FORM} AND state='open'"
 CLOSE_FORM = f"UPDATE forms SET state=?, changed_at=? WHERE {FORM} AND state='open'"
 _FORMS = "SELECT state, block, draft, opened_at, changed_at FROM forms WHERE"

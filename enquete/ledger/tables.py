@@ -6,12 +6,13 @@ answer's key is its occasion (the block key without `part`, interned as an integ
 `texts`, once each: a panel is asked in the same words, agents have a system prompt of their own for all rounds, whose
 first paragraph, its `head`, they share.
 
-Versions of the ledger's tables: which this program writes, which it reads, and what it says of another.
+Rows carry a checksum of what they hold (checksums.py); of a text its hash is one.
+
+Version of the ledger's tables: which this program writes and reads, and what it says of another.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -40,10 +41,8 @@ from enquete.state.errors import LedgerError
 
 # --- Versions --------------------------------------------------------------------------------------------------------
 
-VERSION, VERSION_TABLE = "0004", "alembic_version"
-"""Of the tables, where Alembic keeps it (migrations/)."""
-READABLE = ("3", VERSION)
-"""3 has the same tables, and its number in `meta`: it is read as it is, and migrated when it is written to."""
+VERSION = "5"
+"""In `meta`, where every version of Enquete looks for it. The first whose rows carry checksums."""
 
 
 class NoSuchRun(LedgerError):
@@ -55,16 +54,17 @@ class NewerLedger(LedgerError):
 
 
 def require_readable(stored: str, path: Path) -> None:
-    """Raises LedgerError naming the version, sqlite3.DatabaseError where it is none."""
-    if stored in READABLE:
+    """Raise an error that names the version where it is another: LedgerError, NewerLedger."""
+    if stored == VERSION:
         return
-    fact = f"{path}: ledger schema {stored!r}, this version of Enquete reads {int(VERSION)}"
-    if not stored.isdecimal():
-        raise sqlite3.DatabaseError(f"{fact.removeprefix(f'{path}: ')}: the version stored in the file is damaged")
-    if int(stored) > int(VERSION):
+    fact = f"{path}: ledger schema {stored!r}, this version of Enquete reads {VERSION}"
+    if stored.isdecimal() and int(stored) > int(VERSION):
         fact = f"{fact}: a newer version wrote it"
         raise NewerLedger(f"{fact}. Update Enquete to go on with or read this run", fact=fact)
-    raise LedgerError(f"{fact}: an older version wrote it, and only that version reads it")
+    raise LedgerError(
+        f"{fact}: an older version wrote it, whose rows carry no checksums. Read it with that version, or begin "
+        "another run with --new"
+    )
 
 
 # --- Tables ----------------------------------------------------------------------------------------------------------
@@ -96,62 +96,66 @@ def _numbered() -> Column[int]:
     return _whole("id", primary_key=True)
 
 
+def _checksum() -> Column[int]:
+    return _whole("checksum")
+
+
 def _table(name: str, *parts: Any, rowid: bool = True) -> Table:
     return Table(name, METADATA, *parts, sqlite_strict=True, sqlite_with_rowid=rowid)
 
 
-_table(VERSION_TABLE, _text("version_num", primary_key=True))
-_table("meta", _text("key", primary_key=True), _text("value"))
+_table("meta", _text("key", primary_key=True), _text("value"), _checksum())
 _table(
     "participants", _whole("position", primary_key=True, autoincrement=False), _text("id", unique=True),
-    Column("agent_id", WHOLE), *_texts("name", "stakeholder_type", "persona"),
+    Column("agent_id", WHOLE), *_texts("name", "stakeholder_type", "persona"), _checksum(),
 )  # fmt: skip
 _table(
-    "digests", *_texts("phase", "participant"), Column("text", TEXT), PrimaryKeyConstraint("phase", "participant"),
-    rowid=False,
+    "digests", *_texts("phase", "participant"), Column("text", TEXT), _checksum(),
+    PrimaryKeyConstraint("phase", "participant"), rowid=False,
 )  # fmt: skip
 _table(
-    "occasions", _numbered(), *_texts("arm", "methodology", "phase", "session"), _whole("round"), _whole("turn"),
-    _text("participant"), UniqueConstraint("arm", "methodology", "phase", "participant", "session", "round", "turn"),
+    "occasions", _numbered(), *_texts("arm", "methodology", "phase", "participant", "session"), _whole("round"),
+    _whole("turn"), _checksum(),
+    UniqueConstraint("arm", "methodology", "phase", "participant", "session", "round", "turn"),
 )  # fmt: skip
 _table(
     "answers", Column("occasion", WHOLE, ForeignKey("occasions.id"), nullable=False), *_texts("item", "part", "status"),
     Column("value", NUMBER), _text("text"), Column("confidence", NUMBER), *_texts("data", "notes"), _whole("position"),
-    _text("options_shown"), _whole("asked_at"), PrimaryKeyConstraint("occasion", "item"),
+    _text("options_shown"), _whole("asked_at"), _checksum(), PrimaryKeyConstraint("occasion", "item"),
     CheckConstraint("status IN ('ok', 'repaired', 'refused', 'invalid', 'failed')"),
     CheckConstraint("confidence BETWEEN 0 AND 1"), rowid=False,
 )  # fmt: skip
 _table("texts", _text("hash", primary_key=True), *_texts("head", "text"), rowid=False)
 _table(
-    "calls", _numbered(), *_texts("arm", "methodology", "phase", "purpose", "subject"), _whole("attempt"),
+    "calls", _numbered(), *_texts("methodology", "phase", "arm", "purpose", "subject"), _whole("attempt"),
     *_texts("status", "model", "system_hash", "messages_hash", "prompt_hash"), _whole("reserved"),
     *(_whole(name, server_default=text("0")) for name in ("allowance", "input_tokens", "output_tokens", "sends")),
     *(_text(name, server_default="") for name in ("response", "finish", "raw", "fingerprint", "error")),
     _whole("latency_ms", server_default=text("0")), _whole("reserved_at"),
-    _whole("settled_at", server_default=text("0")),
+    _whole("settled_at", server_default=text("0")), _checksum(),
     UniqueConstraint("methodology", "phase", "arm", "purpose", "subject", "attempt"),
     CheckConstraint("status IN ('reserved', 'settled', 'failed', 'lost')"),
 )  # fmt: skip
 _table(
-    "frozen", *_texts("arm", "methodology", "phase", "name", "value", "at"),
+    "frozen", *_texts("methodology", "phase", "arm", "name", "value", "at"), _checksum(),
     PrimaryKeyConstraint("methodology", "phase", "arm", "name"), rowid=False,
 )  # fmt: skip
 _table(
     "forms", _numbered(), *_texts("arm", "methodology", "phase", "session"), _whole("round"), _whole("turn"),
-    *_texts("participant", "part", "state", "block", "draft", "opened_at", "changed_at"),
+    *_texts("participant", "part", "state", "block", "draft", "opened_at", "changed_at"), _checksum(),
     UniqueConstraint("arm", "methodology", "phase", "participant", "session", "round", "turn", "part"),
     CheckConstraint("state IN ('open', 'submitted', 'withdrawn')"),
 )  # fmt: skip
 _table(
-    "stages", *_texts("methodology", "phase", "outcome", "note", "at"), PrimaryKeyConstraint("methodology", "phase"),
-    rowid=False,
+    "stages", *_texts("methodology", "phase", "outcome", "note", "at"), _checksum(),
+    PrimaryKeyConstraint("methodology", "phase"), rowid=False,
 )  # fmt: skip
 _table(
     "failures", _numbered(), *_texts("arm", "methodology", "phase"), _whole("round"),
-    *_texts("unit", "error", "traceback", "at"),
+    *_texts("unit", "error", "traceback", "at"), _checksum(),
 )  # fmt: skip
 _table(
-    "counters", *_texts("arm", "methodology", "phase"), _whole("round"), _text("name"), _whole("value"),
+    "counters", *_texts("arm", "methodology", "phase"), _whole("round"), _text("name"), _whole("value"), _checksum(),
     PrimaryKeyConstraint("arm", "methodology", "phase", "round", "name"), rowid=False,
 )  # fmt: skip
 
@@ -187,6 +191,7 @@ def worker_statements(dialect: str) -> Sequence[str]:
     return [str(statement.compile(dialect=DIALECTS[dialect])) for statement in made]
 
 
+@lru_cache
 def columns(table: str) -> list[str]:
     return [column.name for column in METADATA.tables[table].columns]
 
@@ -195,6 +200,14 @@ def key_columns(table: str) -> list[str]:
     return [column.name for column in METADATA.tables[table].primary_key]
 
 
+@lru_cache
+def row_columns(table: str) -> list[str]:
+    """Return what a row holds of its own: its columns without a number of the database's and without its checksum."""
+    numbers = ("id",) if table in numbered() else ()
+    return [name for name in columns(table) if name not in (*numbers, "checksum")]
+
+
+@lru_cache
 def numbered() -> list[str]:
     """Tables whose rows the database numbers."""
     return [name for name, table in METADATA.tables.items() if table.autoincrement_column is not None]

@@ -20,7 +20,14 @@ from typing import Any, NamedTuple
 from enquete.ledger import queries
 from enquete.ledger.budget import Amount
 from enquete.ledger.connection import Connection, WriteConnection
-from enquete.ledger.entries import call_values, write_failed, write_lost, write_reservations, write_settled
+from enquete.ledger.entries import (
+    Reservation,
+    call_values,
+    write_failed,
+    write_lost,
+    write_reservations,
+    write_settled,
+)
 from enquete.ledger.writer import Batch
 from enquete.state.errors import LedgerError
 
@@ -107,9 +114,9 @@ class Batches(NamedTuple):
 def worker_batches(owner: str) -> Batches:
     """Of a worker: who sent a call is noted while it is in flight."""
 
-    def reserved(connection: WriteConnection, calls: Sequence[Any]) -> None:
+    def reserved(connection: WriteConnection, calls: Sequence[Reservation]) -> None:
         write_reservations(connection, calls)
-        connection.executemany(queries.SENT_BY, [(owner, *call_values(key)) for key, _, _ in calls])
+        connection.executemany(queries.SENT_BY, [(owner, *call_values(call.key)) for call, _ in calls])
 
     def settled(connection: WriteConnection, calls: Sequence[Any]) -> None:
         write_settled(connection, calls)

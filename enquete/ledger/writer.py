@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from enquete.ledger import queries
+from enquete.ledger.checksums import seal_note
 from enquete.ledger.connection import Connection, WriteConnection, damaged, is_damage, is_locked
 from enquete.ledger.drives import DISK_FULL, DiskFull, is_full
 from enquete.state.errors import LedgerError
@@ -49,7 +50,7 @@ class WriteCounter:
 
     def add(self, connection: Connection, writes: int) -> int:
         """Within the transaction; how many there are now."""
-        row = connection.execute(queries.ADD_NOTED_RETURNING, (COUNTER, str(writes))).fetchone()
+        row = connection.execute(queries.ADD_NOTED_RETURNING, seal_note(COUNTER, str(writes))).fetchone()
         return int(row[0])
 
     def tell(self, writes: int) -> None:

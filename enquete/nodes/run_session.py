@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from enquete.ledger import queries
-from enquete.ledger.backup import BackupCopies, backed_up, require_sound
+from enquete.ledger.backup import BackupCopies, backed_up
 from enquete.ledger.batch_jobs import BatchOrder, sweep_unordered
 from enquete.ledger.budget import Budget, Claim
 from enquete.ledger.connection import damaged
+from enquete.ledger.damage import require_sound
 from enquete.ledger.drives import DiskReserve
 from enquete.ledger.entries import Used, call_values, usage
 from enquete.ledger.folders import LEDGER, held

@@ -18,8 +18,7 @@ from pydantic import JsonValue
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
 from enquete.ledger import queries
-from enquete.ledger.backup import require_sound
-from enquete.ledger.connection import damaged
+from enquete.ledger.damage import require_sound
 from enquete.ledger.folders import LEDGER, read_record
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
@@ -235,16 +234,15 @@ class RunReading(RunBase[ReadingLedger]):
 def open_run(
     folder: Path, language: Language = "", population: Sequence[Participant] | None = None, by: str = ""
 ) -> Iterator[RunReading]:
-    """population: see `RunReading`. Raises LedgerError where the run's ledger is missing, damaged or of another schema
-    version."""
+    """Open a run for a report, an export or its frames.
+
+    population: see `RunReading`. Raises LedgerError where the run's ledger is missing or of another schema version,
+    DamagedLedger where a row in it is not as it was written.
+    """
+    require_sound(folder)
     ledger = ReadingLedger.open(folder / LEDGER)
     try:
         yield RunReading(folder, ledger.record, ledger, language, population, by)
-    except json.JSONDecodeError as error:  # of a column parsed where it is tabled; result files have their own errors
-        raise damaged(folder / LEDGER, error) from error
-    except (LookupError, ValueError, TypeError, AttributeError):  # likewise of a name that is no more what it was
-        require_sound(folder)
-        raise
     finally:
         ledger.close_reading()
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import JsonValue
 
 from enquete.ledger import queries
-from enquete.ledger.connection import explained
+from enquete.ledger.checksums import checksum_of, seal
+from enquete.ledger.connection import WriteConnection, explained
 from enquete.ledger.ledger import Ledger, now
 from enquete.respondents.questions import is_nothing_said, read_answer
 from enquete.state.asking import Answer, Block, BlockKey, CallKey, Item, Participant, Reply
@@ -45,7 +46,7 @@ class Form:
 async def file_form(ledger: Ledger, block: Block) -> None:
     """Open a form for this block; filing it again changes nothing."""
     opened = now()
-    row = (*block.key[1:], block.model_dump_json(), opened, opened)
+    row = seal((*block.key[1:], "open", block.model_dump_json(), "{}", opened, opened))
     await ledger.write(lambda connection: connection.execute(queries.FILE_FORM, row))
 
 
@@ -61,7 +62,15 @@ async def close_form(ledger: Ledger, key: BlockKey, state: Literal["submitted", 
 
 async def _change(ledger: Ledger, key: BlockKey, sql: str, value: str) -> bool:
     values = (value, now(), *key[1:])
-    return await ledger.write(lambda connection: bool(connection.execute(sql, values).rowcount == 1))
+
+    def change(connection: WriteConnection) -> bool:
+        if connection.execute(sql, values).rowcount != 1:
+            return False
+        number, *form = connection.execute(queries.WHOLE_FORM, key[1:]).fetchone()
+        connection.execute(queries.SEAL_FORM, (checksum_of(tuple(form)), number))
+        return True
+
+    return await ledger.write(change)
 
 
 def form(ledger: Ledger, key: BlockKey) -> Form | None:

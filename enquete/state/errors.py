@@ -30,6 +30,7 @@ What is wrong with a value, in our own words, not a library's: which argument, w
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +119,22 @@ def of_argument(error: ErrorDetails, known: Iterable[str]) -> str:
     field = ".".join(map(str, error["loc"]))
     like = difflib.get_close_matches(field, list(known), n=1)
     return f"{field}: no such argument" + (f"; did you mean {like[0]!r}?" if like else "")
+
+
+# --- A machine's limits ----------------------------------------------------------------------------------------------
+
+NO_ROOM_FOR_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""What says that the machine, or what this process may have of it, is used up; nothing of the file that was opened."""
+
+
+def advice_for(error: OSError | MemoryError) -> str:
+    """Return the system's reason for a fault, and what to do where the machine's limits are the reason."""
+    if isinstance(error, MemoryError) or error.errno == errno.ENOMEM:
+        return "out of memory: end other programs, or ask fewer at once with --concurrency"
+    why = error.strerror or str(error)
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"{why}: close some, or allow more with ulimit -n"
+    return why
 
 
 # --- Errors ----------------------------------------------------------------------------------------------------------

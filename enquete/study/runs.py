@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from enquete.ledger.backup import require_sound
+from enquete.ledger.damage import require_sound
 from enquete.ledger.drives import START_LOCK, require_writable
 from enquete.ledger.folders import (
     StoredRun,

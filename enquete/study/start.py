@@ -25,15 +25,14 @@ from langgraph.types import Command
 from enquete.graphs.interviews import study_graph, synthesise
 from enquete.graphs.registry import dotted_paths
 from enquete.ledger import queries
-from enquete.ledger.backup import is_sound, require_sound
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget
+from enquete.ledger.damage import find_damage, require_sound
 from enquete.ledger.drives import START_LOCK, DiskFull, alone, disk_fault, is_full
 from enquete.ledger.folders import LEDGER, find_run, is_held, read_run, run_folders
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import Fit, RunRecord
 from enquete.ledger.savers import saver, thread_id
-from enquete.ledger.tables import NewerLedger
 from enquete.models.metered_model import BYTES_PER_TOKEN
 from enquete.models.metered_model import estimate as tokens_of
 from enquete.models.prices import Prices
@@ -65,7 +64,7 @@ from enquete.simulations.digest import digests
 from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population
 from enquete.state.asking import ATTEMPTS, Participant
-from enquete.state.errors import EnqueteError, OverBudget, RunNotFound, SettingsError
+from enquete.state.errors import EnqueteError, LedgerError, OverBudget, RunNotFound, SettingsError
 from enquete.state.request import RunRequest, fields_about, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import run_in_thread
@@ -477,8 +476,8 @@ def damaged_run(name: str, *, root: str | None = None, out: str | None = None) -
 
 def _is_ill(folder: Path) -> bool:
     try:
-        return not is_sound(folder)
-    except NewerLedger:
+        return bool(find_damage(folder))
+    except LedgerError:  # of another version, or nobody can tell
         return False
 
 

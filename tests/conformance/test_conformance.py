@@ -253,7 +253,7 @@ def spoil_last_round(folder: Path, name: str) -> set[str]:
                 ("tokens", -(tokens or 0)),
             ):
                 connection.execute(
-                    "INSERT INTO counters VALUES('main',?,?,?,?,?) ON CONFLICT DO UPDATE "
+                    "INSERT INTO counters VALUES('main',?,?,?,?,?,0) ON CONFLICT DO UPDATE "
                     "SET value=value+excluded.value",
                     (name, phase, last[0] if counter.startswith("answers") else 0, counter, change),
                 )

@@ -19,7 +19,7 @@ from enquete.ledger.drives import require_writable
 from enquete.ledger.folders import LEDGER, held, make_run_folder
 from enquete.state.errors import LedgerError, SettingsError
 from tests.support.mounts import in_namespace, python
-from tests.support.studies import personas, run_folder
+from tests.support.studies import personas, reseal, run_folder
 
 CHECKS = """
 import sys
@@ -109,6 +109,7 @@ def leave_log(ledger: Path) -> None:
     with closing(sqlite3.connect(ledger, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_autocheckpoint=0")
         connection.execute("UPDATE stages SET outcome='paused' WHERE methodology='' AND phase=''")
+        reseal(connection)
         shutil.copy(f"{ledger}-wal", kept)
         shutil.copy(ledger, f"{kept}.main")
     shutil.move(f"{kept}.main", ledger)

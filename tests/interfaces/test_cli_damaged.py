@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 import enquete
+from enquete.ledger import queries
+from enquete.ledger.checksums import seal_note
 from enquete.ledger.folders import LEDGER, held
 from tests.interfaces.conftest import Command, ended, start
-from tests.support.studies import personas, results_of, rows, run_folder
+from tests.support.studies import personas, reseal, results_of, rows, run_folder
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -46,7 +48,7 @@ def cut(share: float) -> Callable[[Path], None]:
 
 def newer(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num='0999'")
+        connection.execute(queries.NOTE, seal_note("schema_version", "999"))
 
 
 def changed(assignment: str) -> Callable[[Path], None]:
@@ -194,8 +196,15 @@ def test_a_stage_under_way_is_running_and_nothing_is_advised_that_the_lock_refus
     sim, out, folder = study
     with closing(sqlite3.connect(folder / LEDGER)) as connection, connection:
         connection.execute("DELETE FROM stages")
-        connection.execute("INSERT INTO stages VALUES('', '', 'started', '', '')")
+        connection.execute("INSERT INTO stages VALUES('', '', 'started', '', '', 0)")
         connection.execute("UPDATE answers SET status='failed' WHERE occasion=(SELECT min(occasion) FROM answers)")
+        (failed,) = connection.execute("SELECT count(*) FROM answers WHERE status='failed'").fetchone()
+        for name, by in (("answers_ok", -failed), ("answers_failed", failed)):
+            changed = "UPDATE counters SET value=value+? WHERE name=?"
+            if not connection.execute(changed, (by, name)).rowcount:
+                place = "SELECT arm, methodology, phase, round, ?, ?, 0 FROM counters WHERE name='answers_ok'"
+                connection.execute(f"INSERT INTO counters {place}", (name, by))
+        reseal(connection)
     with held(folder):
         driven = command("status", sim, "--out", out)
         stage = command("status", sim, "--out", out, "--json").object["stages"][0]

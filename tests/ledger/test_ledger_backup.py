@@ -5,25 +5,29 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import enquete
-from enquete.ledger.backup import SHARE, BackupCopies, copies, is_sound, require_sound, restore, whole_copy, writes_in
+from enquete.ledger.backup import SHARE, BackupCopies, copies, whole_copy, writes_in
+from enquete.ledger.damage import find_damage, require_sound
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, held, read_run
 from enquete.ledger.ledger import Ledger
+from enquete.ledger.repair import restore
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError, RunLocked
 from enquete.state.interview_context import Completion
 from tests.support import bare_runs
 from tests.support.ledgers import call, prompt, with_ledger
 from tests.support.new_runs import begin_run
-from tests.support.studies import edited, personas, rows, run_folder
+from tests.support.studies import call_keys, personas, rows, run_folder
 
 
 @pytest.fixture
@@ -96,9 +100,7 @@ def test_a_damaged_ledger_never_takes_the_place_of_a_sound_copy(run: Path) -> No
         )
         before = copies(run / LEDGER)
         await ledger.set_stage("m", "T1", "done")
-        with pytest.raises(
-            LedgerError, match=r"frozen: 1 rows that its backup copy has are missing or changed.*doctor --repair"
-        ):
+        with pytest.raises(LedgerError, match=r"1 row is not as written: frozen \(record\).*doctor --repair"):
             await made.copy()
         assert copies(run / LEDGER) == before
         assert whole_copy(run / LEDGER)
@@ -128,7 +130,8 @@ async def opened(run: Path, note: str = "") -> None:
             await run_session.ledger.note("noted", note)
 
 
-def test_a_repair_says_how_much_is_asked_again_and_sets_the_checkpoints_aside(run: Path) -> None:
+def test_a_repair_by_the_whole_copy_says_how_much_is_asked_again(run: Path) -> None:
+    """Which takes the ledger's place where the file itself is damaged. The checkpoints are set aside."""
     asyncio.run(opened(run))
 
     async def ask(ledger: Ledger) -> None:
@@ -139,14 +142,14 @@ def test_a_repair_says_how_much_is_asked_again_and_sets_the_checkpoints_aside(ru
     with_ledger(run, ask)
     (run / CHECKPOINTS).write_bytes(b"position")
     content = (run / LEDGER).read_bytes()
-    (run / LEDGER).write_bytes(content.replace(b'"run_id"', b'"rum_id"'))
+    (run / LEDGER).write_bytes(content.replace(b"CREATE TABLE calls", b"CREATE TABLE cells"))
     restored = restore(run)
-    assert (restored.settled, restored.again) == (0, 3)
-    assert "its 0 paid calls are not asked again; 3 settled since are" in restored.lines()[0]
+    assert (restored.settled, restored.again) == (0, None)
+    assert "its 0 paid calls are not asked again; those settled since are" in restored.lines()[0]
     assert (run / f"{CHECKPOINTS}.damaged").exists()
     assert restored.kept == run / f"{LEDGER}.damaged"
-    assert is_sound(run)
-    assert not restore(run).at  # nothing is wrong any more
+    assert not find_damage(run)
+    assert not restore(run).was_damaged  # nothing is wrong any more
     asyncio.run(opened(run))
 
 
@@ -173,11 +176,62 @@ def test_without_a_sound_copy_nothing_is_changed(run: Path) -> None:
     assert (run / LEDGER).read_bytes() == b"noise" * 1000
 
 
-SPOILT = {
-    "answers.data": "UPDATE answers SET data='{\"a\": '",
-    "answers.notes": "UPDATE answers SET notes='[\"a'",
-    "answers.options_shown": "UPDATE answers SET options_shown='[1, 2'",
-    "frozen.value": "UPDATE frozen SET value='{' || value WHERE name<>'record'",
+def test_a_row_is_mended_from_the_copy_and_what_was_settled_since_is_kept(run: Path) -> None:
+    asyncio.run(opened(run))
+
+    async def ask(ledger: Ledger) -> None:
+        for who in ("a", "b", "c"):
+            await ledger.reserve(call(who), prompt(), "m", 10)
+            await ledger.settle(call(who), Completion("{}", "stop"), Usage(5, 5))
+
+    with_ledger(run, ask)
+    (run / CHECKPOINTS).write_bytes(b"position")
+    content = (run / LEDGER).read_bytes()
+    (run / LEDGER).write_bytes(content.replace(b'"run_id"', b'"rum_id"'))
+    restored = restore(run)
+    assert (restored.replaced, restored.dropped) == (1, 0)
+    assert "  frozen (record)" in restored.lines()
+    assert (run / f"{LEDGER}.damaged").read_bytes() == content.replace(b'"run_id"', b'"rum_id"')
+    assert (run / f"{CHECKPOINTS}.damaged").exists()
+    assert call_keys(run) == [("longitudinal", "T0", "main", "answer", who, 0) for who in ("a", "b", "c")]
+    assert not restore(run).was_damaged
+    asyncio.run(opened(run))
+
+
+def test_a_damaged_call_that_the_copy_lacks_is_lost_with_what_it_cost_still_counted(run: Path) -> None:
+    """Its key may be asked once more; the cap knows what was paid for it."""
+    asyncio.run(opened(run))
+
+    async def ask(ledger: Ledger) -> None:
+        for who in ("a", "b"):
+            await ledger.reserve(call(who), prompt(), "m", 10)
+            await ledger.settle(call(who), Completion(f"answer of {who}", "stop"), Usage(50, 5))
+
+    with_ledger(run, ask)
+    content = (run / LEDGER).read_bytes()
+    (run / LEDGER).write_bytes(content.replace(b"answer of a", b"answer of c"))
+    restored = restore(run)
+    assert (restored.replaced, restored.dropped) == (0, 1)
+
+    async def look(ledger: Ledger) -> None:
+        assert ledger.settled(call("a")) is None
+        assert ledger.settled(call("b")) is not None
+        assert (ledger.total("tokens"), ledger.total("calls")) == (110, 1)
+        await ledger.reserve(call("a"), prompt(), "m", 10)
+        await ledger.settle(call("a"), Completion("answer of a", "stop"), Usage(50, 5))
+        assert ledger.total("tokens") == 165
+
+    with_ledger(run, look)
+    assert not find_damage(run)
+
+
+CHANGED = {
+    "answers": "UPDATE answers SET data='{\"a\": '",
+    "frozen": "UPDATE frozen SET value='{' || value WHERE name<>'record'",
+    "participants": "UPDATE participants SET name='X' || name",
+    "occasions": "UPDATE occasions SET participant='agent:x' WHERE id=1",
+    "texts": "UPDATE texts SET text='x' || text WHERE head=''",
+    "counters": "UPDATE counters SET value=value+1 WHERE name='blocks'",
 }
 
 
@@ -190,19 +244,24 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base / "out"
 
 
-@pytest.mark.parametrize("column", SPOILT)
-def test_json_that_is_none_is_typed_by_whoever_reads_it(finished: Path, tmp_path: Path, column: str) -> None:
-    """Of a ledger without a copy that would tell."""
-    folder = run_folder(Path(shutil.copytree(finished, tmp_path / "out")))
-    with edited(folder) as connection:
-        connection.execute(SPOILT[column])
-    with pytest.raises(LedgerError, match=rf"{column}: no JSON in \d+ of its rows"):
-        require_sound(folder)
-    with pytest.raises(LedgerError, match="doctor --repair"):
-        enquete.resume(folder.name, out=str(tmp_path / "out"), fresh=True)
-    if column in ("answers.data", "answers.notes"):  # parsed for every table
-        with pytest.raises(LedgerError, match="doctor --repair"):
-            _ = enquete.load_run("personas_3", folder.name, out=str(tmp_path / "out")).responses
+@pytest.mark.parametrize("table", CHANGED)
+def test_a_changed_row_is_named_wherever_rows_are_read(finished: Path, tmp_path: Path, table: str) -> None:
+    """For a resume, a report, an export and the frames in Python, by the function that the repair asks."""
+    out = Path(shutil.copytree(finished, tmp_path / "out"))
+    folder = run_folder(out)
+    with closing(sqlite3.connect(folder / LEDGER)) as connection, connection:
+        connection.execute(CHANGED[table])
+    acts: list[Callable[[], object]] = [
+        lambda: enquete.resume(folder.name, out=str(out), fresh=True),
+        lambda: enquete.export("personas_3", folder.name, out=str(out)),
+        lambda: enquete.load_run("personas_3", folder.name, out=str(out)).responses,
+        lambda: require_sound(folder),
+    ]
+    for act in acts:
+        with pytest.raises(LedgerError, match=rf"not as written: {table} \(.*doctor --repair"):
+            act()
+    assert restore(folder).was_damaged
+    assert not find_damage(folder)
 
 
 def test_memories_that_are_gone_are_missed(run: Path) -> None:
@@ -221,7 +280,7 @@ import os, resource, sys
 from contextlib import suppress
 from pathlib import Path
 from enquete.ledger.folders import LEDGER, read_run
-from enquete.ledger.backup import require_sound
+from enquete.ledger.damage import require_sound
 from enquete.ledger.ledger import Ledger
 from enquete.state.errors import LedgerError
 

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from enquete.ledger.backup import fault
+from enquete.ledger import queries
+from enquete.ledger.checksums import seal_note
 from enquete.ledger.connection import PAGE, connect
+from enquete.ledger.damage import damage_of
 from enquete.ledger.folders import read_run
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.tables import VERSION
@@ -22,11 +24,6 @@ from enquete.state.errors import LedgerError
 from tests.support.ledgers import RUN, with_ledger
 from tests.support.new_runs import begin_run
 from tests.support.populations import participants
-from tests.support.studies import rows
-
-
-def ledger_of_earlier_versions(path: Path) -> str:
-    return str(rows(path.parent, "SELECT value FROM meta WHERE key='schema_version'")[0][0])
 
 
 class TestFiles:
@@ -55,40 +52,32 @@ class TestFiles:
         [
             ("99", "a newer version wrote it. Update"),
             ("0", "an older version wrote it"),
-            ("x", "in the file is damaged"),
         ],
     )
     def test_another_schema_version(self, tmp_path: Path, version: str, message: str) -> None:
         path = self.made(tmp_path)
         with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE alembic_version SET version_num=?", (version,))
-        assert f"schema '{version}', this version of Enquete reads {int(VERSION)}: " in self.refused(path)
+            connection.execute(queries.NOTE, seal_note("schema_version", version))
+        assert f"schema '{version}', this version of Enquete reads {VERSION}: " in self.refused(path)
         assert message in self.refused(path)
 
-    def test_a_ledger_of_schema_3_is_read_as_it_is_and_migrated_when_it_is_written_to(self, tmp_path: Path) -> None:
-        """The file as earlier versions made it: same tables, declared in other words."""
+    def test_a_version_that_a_flipped_bit_made_newer_is_damage(self, tmp_path: Path) -> None:
+        """Else the run could neither be resumed nor repaired: 5 and 7 differ by one bit."""
+        path = self.made(tmp_path)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE meta SET value='7' WHERE key='schema_version'")
+        assert "the version stored in it is not as it was written" in self.refused(path)
+        assert "doctor --repair" in self.refused(path)
+
+    def test_a_ledger_without_checksums_is_refused_by_name(self, tmp_path: Path) -> None:
         path = tmp_path / "ledger.sqlite"
-        with closing(sqlite3.connect(path)) as connection:
-            connection.executescript(Path(__file__).with_name("schema_3.sql").read_text("utf-8"))
-            connection.execute("INSERT INTO frozen VALUES('', '', '', 'record', '{}', '')")
-            connection.execute("INSERT INTO counters VALUES('main', 'poll', 'T1', 0, 'blocks', 7)")
-            connection.commit()
-        before = path.read_bytes()
-        ledger = Ledger.reading(path)
-        assert ledger.total("blocks") == 7
-        ledger.close_reading()
-        assert fault(path) == ""
-        assert path.read_bytes() == before
-
-        async def work(ledger: Ledger) -> None:
-            await ledger.set_stage("poll", "T1", "done")
-            assert ledger.total("blocks") == 7
-
-        for _ in range(2):
-            with_ledger(tmp_path, work)
-            assert fault(path) == ""
-        assert rows(tmp_path, "SELECT version_num FROM alembic_version") == [(VERSION,)]
-        assert ledger_of_earlier_versions(path) == "4"  # to which they say that a newer one wrote it
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT")
+            connection.execute("INSERT INTO meta VALUES('schema_version', '4')")
+        refused = self.refused(path)
+        assert "ledger schema '4', this version of Enquete reads 5: an older version wrote it" in refused
+        assert "whose rows carry no checksums" in refused
 
     def test_a_table_that_lost_a_column_a_key_or_a_condition_is_told(self, tmp_path: Path) -> None:
         path = self.made(tmp_path)
@@ -104,7 +93,7 @@ class TestFiles:
                 changed = "UPDATE sqlite_master SET sql=? WHERE name=?"
                 connection.execute(changed, (text.replace(old, new), table))
                 connection.commit()
-                assert "not those that a ledger is made with" in fault(path)
+                assert "not those that a ledger is made with" in damage_of(path).whole
                 connection.execute(changed, (text, table))
 
     @pytest.mark.parametrize("kind", ["view", "trigger"])

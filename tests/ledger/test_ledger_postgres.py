@@ -14,12 +14,16 @@ import psycopg
 import pytest
 
 from enquete.ledger import postgres as module
-from enquete.ledger.backup import copy_of_store, restore
+from enquete.ledger import queries
+from enquete.ledger.backup import copy_of_store
+from enquete.ledger.checksums import seal_note
+from enquete.ledger.damage import require_sound
 from enquete.ledger.drives import store_of
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import LEDGER, drop_ledger, held, is_held, make_run_folder
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.postgres import PostgresConnection, RunLock, translated
+from enquete.ledger.repair import restore
 from enquete.state.asking import Answer
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.interview_context import Completion
@@ -214,11 +218,37 @@ class TestBackup:
             await ledger.store(block_key(), [Answer("i", "ok", 2.5, notes=("n",))])
             await ledger.pin("", "", "", "record", RECORD)
 
+    async def test_a_damaged_row_is_replaced_from_the_copy(self, folder: Path) -> None:
+        """A row that changed behind the database's back: it has no checksums of its own before version 18."""
+        await self.filled(folder)
+        assert copy_of_store(folder / LEDGER)
+        with closing(PostgresConnection(store_of(folder), folder.name)) as connection:
+            connection.execute("UPDATE answers SET value=7")
+            connection.execute("UPDATE calls SET response='paic'")
+        with pytest.raises(LedgerError, match=r"2 rows are not as written: answers \(i\), calls \(longitudinal T0"):
+            require_sound(folder)
+        restored = restore(folder)
+        assert (restored.replaced, restored.dropped, restored.kept) == (2, 0, None)
+        async with opened(folder) as ledger:
+            assert ledger.settled(call()) == Completion("paid", model="m")
+            assert ledger.answers_to(block_key())["i"] == Answer("i", "ok", 2.5, notes=("n",))
+
+    async def test_without_a_copy_a_damaged_row_is_dropped_and_asked_again(self, folder: Path) -> None:
+        await self.filled(folder)
+        with closing(PostgresConnection(store_of(folder), folder.name)) as connection:
+            connection.execute("UPDATE answers SET value=7")
+        restored = restore(folder)
+        assert (restored.replaced, restored.dropped) == (0, 1)
+        async with opened(folder) as ledger:
+            assert ledger.answers_to(block_key()) == {}
+            assert ledger.settled(call()) == Completion("paid", model="m")  # it is read once more, and not paid for
+            assert (ledger.total("answers_ok"), ledger.total("calls")) == (0, 1)
+
     async def test_a_copy_is_a_file_that_takes_the_place_of_what_was_damaged(self, folder: Path) -> None:
         await self.filled(folder)
         assert copy_of_store(folder / LEDGER)
         with closing(PostgresConnection(store_of(folder), folder.name)) as connection:
-            connection.execute("UPDATE counters SET value=7 WHERE name='calls'")
+            connection.execute("DELETE FROM answers")
         restored = restore(folder)
         assert (restored.settled, restored.again) == (1, 0)
         assert f"{folder.name}.damaged" in "\n".join(restored.lines())
@@ -235,10 +265,12 @@ class TestBackup:
             Ledger.reading(folder / LEDGER)
 
 
-@pytest.mark.parametrize(("version", "message"), [("0099", "a newer version wrote it"), ("x", "is damaged")])
+@pytest.mark.parametrize(
+    ("version", "message"), [("99", "a newer version wrote it"), ("4", "an older version wrote it")]
+)
 def test_another_version(folder: Path, version: str, message: str) -> None:
     with_ledger(folder, lambda ledger: ledger.note("a", "1"))
     with closing(PostgresConnection(store_of(folder), folder.name)) as connection:
-        connection.execute("UPDATE alembic_version SET version_num=?", (version,))
+        connection.execute(queries.NOTE, seal_note("schema_version", version))
     with pytest.raises(LedgerError, match=message):
         Ledger.reading(folder / LEDGER)

@@ -27,6 +27,7 @@ from enquete.reports.synthesis import synthesis_folder, write_synthesis
 from tests.reports.conftest import Made
 from tests.support.bare_runs import interview, resume
 from tests.support.populations import mirofish_folder
+from tests.support.studies import reseal
 
 METHODS = ["longitudinal", "delphi", "scenario"]
 FILES = ("report.md", "appendix.md")
@@ -137,6 +138,7 @@ def test_before_there_is_anything_there_is_no_verdict_and_of_what_goes_on_none(t
     assert done.status == "completed"
     with closing(sqlite3.connect(Path(done.folder) / LEDGER)) as ledger, ledger:
         ledger.execute("DELETE FROM stages WHERE methodology = 'delphi'")
+        reseal(ledger)
     write_synthesis(Path(done.folder), partial=True)
     judged = written(Path(done.folder))
     assert judged["delphi"] == "nothing to judge"
@@ -158,6 +160,7 @@ def test_of_data_that_are_not_usable_the_report_tells_what_was_tested(tmp_path: 
     run = interview(sim, out=str(tmp_path / "out"), **arguments)
     with closing(sqlite3.connect(Path(run.folder) / LEDGER)) as ledger, ledger:
         ledger.execute("UPDATE answers SET value = 4 WHERE value IS NOT NULL")
+        reseal(ledger)
     write_synthesis(Path(run.folder))
     assert written(Path(run.folder)) == {"longitudinal": "not usable"}
     page = run.page_one

@@ -28,7 +28,7 @@ from enquete.reports.accounts import citations, citations_section
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import MemoryFault, SettingsError
 from tests.support.populations import mirofish_folder, set_status
-from tests.support.studies import stored_answers, with_ids
+from tests.support.studies import reseal, stored_answers, with_ids
 from tests.support.zep_server import KEY, ZepServer, edge, node
 
 pytestmark = pytest.mark.usefixtures("no_figures")
@@ -199,6 +199,7 @@ class TestTheStory:
         folder = shutil.copytree(story.run.folder, tmp_path / story.run.run_id)
         with closing(sqlite3.connect(folder / "ledger.sqlite")) as ledger:
             ledger.execute("""UPDATE answers SET notes = '["names P1 S9"]' WHERE notes LIKE '%names P1%'""")
+            reseal(ledger)
             ledger.commit()
         with open_run(folder) as reading:
             cited = citations(reading, story.run.responses)

@@ -12,8 +12,11 @@ from typing import Any
 import pandas as pd
 
 from enquete.ledger.backup import copies
+from enquete.ledger.checksums import expected_checksum
 from enquete.ledger.connection import connect
+from enquete.ledger.damage import SEALED
 from enquete.ledger.folders import LEDGER
+from enquete.ledger.tables import key_columns, row_columns
 from enquete.reports.context import ids, responded
 
 TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung")
@@ -43,11 +46,25 @@ def rows(folder: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
 
 @contextmanager
 def edited(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The run's ledger, to be changed by hand; its backup copy would tell."""
+    """The run's ledger, to be changed by hand: as if it had been written so."""
     with closing(sqlite3.connect(folder / LEDGER)) as connection, connection:
         yield connection
+        reseal(connection)
     for copy in copies(folder / LEDGER):
         copy.unlink()
+
+
+def reseal(connection: sqlite3.Connection) -> None:
+    """Give every row the checksum of what it holds now."""
+    for table in SEALED:
+        if table == "texts":
+            continue
+        keys, names = key_columns(table), row_columns(table)
+        same = " AND ".join(f"{key} = ?" for key in keys)
+        for row in connection.execute(f"SELECT {', '.join((*keys, *names))} FROM {table}").fetchall():
+            key, values = row[: len(keys)], tuple(row[len(keys) :])
+            checksum = expected_checksum(table, values)
+            connection.execute(f"UPDATE {table} SET checksum = ? WHERE {same}", (checksum, *key))
 
 
 def stored_answers(folder: Path, arm: str = "main") -> list[tuple[Any, ...]]:

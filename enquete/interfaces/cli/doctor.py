@@ -32,14 +32,15 @@ from enquete.state.settings import SECRETS, Environment, in_dotenv
 
 def repair(name: str, root: str | None, out: str | None, as_json: bool) -> int:
     """Raises RunNotFound, RunLocked, LedgerError (nothing was changed then)."""
-    from enquete.ledger.backup import restore  # noqa: PLC0415 - not for --help
+    from enquete.ledger.repair import restore  # noqa: PLC0415 - not for --help
 
     folder = named_folder(name, root, out)
     report = restore(folder)
     kept = None if report.kept is None else str(report.kept)
     facts = {
-        "ledger": str(report.ledger), "kept": kept, "restored": bool(report.at), "copied_at": report.at,
-        "settled": report.settled, "asked_again": report.again,
+        "ledger": str(report.ledger), "kept": kept, "restored": report.was_damaged, "copied_at": report.at,
+        "settled": report.settled, "asked_again": report.again, "damage": str(report.damage),
+        "rows_replaced": report.replaced, "rows_dropped": report.dropped,
     }  # fmt: skip
     return answer(as_json, facts, report.lines())
 
