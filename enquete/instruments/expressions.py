@@ -23,6 +23,7 @@ from functools import cache
 from typing import Any
 
 from enquete.instruments.text import fold
+from enquete.state.numbers import read_clear_number
 
 Path = tuple[str, ...]
 MOST = 500
@@ -36,6 +37,17 @@ _TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])[^\W\d][\w
 _ORDERED: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
+
+
+class ColumnText(str):
+    """A value of a column that is read as numbers: the text, and its number where it has one."""
+
+    number: float | None
+
+    def __new__(cls, text: str, number: float | None) -> ColumnText:
+        value = super().__new__(cls, text)
+        value.number = number
+        return value
 
 
 class ExpressionError(ValueError):
@@ -78,13 +90,29 @@ def expression(text: str) -> Expression:
         return f"_{len(names) - 1}"
 
     try:
-        tree = ast.parse(_TOKEN.sub(placed, text).strip(), mode="eval").body
+        tree = _fold_signs(ast.parse(_TOKEN.sub(placed, text).strip(), mode="eval").body)
         well_formed = _is_well_formed(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"{text!r} cannot be read. {EXAMPLE}") from None
     if not well_formed:
         raise ExpressionError(f"{text!r} holds what cannot stand there. {EXAMPLE}")
     return Expression(text, tree, tuple(names))
+
+
+class _SignFolder(ast.NodeTransformer):
+    """Makes one constant of a minus and the number behind it."""
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        number = node.operand
+        if isinstance(node.op, ast.USub) and isinstance(number, ast.Constant) and type(number.value) in (int, float):
+            return ast.copy_location(ast.Constant(-number.value), node)  # type: ignore[operator]  # a number, as looked at
+        return node
+
+
+def _fold_signs(tree: ast.expr) -> ast.expr:
+    folded: ast.expr = _SignFolder().visit(tree)
+    return folded
 
 
 def _is_well_formed(tree: ast.AST) -> bool:
@@ -131,6 +159,18 @@ class Expression:
     def lacking(self, values: Mapping[str, Any]) -> list[Path]:
         """Paths of fields that would help: lists are followed by the key of an entry. Empty once it holds."""
         return list(dict.fromkeys(self._lacking(self.tree, values, ())))
+
+    def fields_compared_with_numbers(self, *, in_order: bool) -> set[str]:
+        """Return the fields that are compared with a number; `in_order`: only by <, <=, > and >=."""
+        fields = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Compare) and _is_field(node.left):
+                (right,) = node.comparators
+                operands = right.elts if isinstance(right, ast.Tuple | ast.List) else [right]
+                is_ordered = type(node.ops[0]) in _ORDERED
+                if any(_is(part, int, float) for part in operands) and (is_ordered or not in_order):
+                    fields.add(".".join(self.path(node.left)))
+        return fields
 
     def path(self, node: ast.AST) -> Path:
         """Of a field in the tree."""
@@ -200,12 +240,10 @@ def _alike(value: object, wanted: object) -> bool:
     """A text that says the same, or the number."""
     if not isinstance(value or "", str):
         return False
-    text = str(value or "")
+    text = value if isinstance(value, str) else ""
     return _number(text) == wanted if isinstance(wanted, int | float) else fold(text) == fold(str(wanted))
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    """Return the number that a text is, or None; one that may be two ("1.500") is none."""
+    return text.number if isinstance(text, ColumnText) else read_clear_number(text)

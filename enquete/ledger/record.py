@@ -57,8 +57,11 @@ class Fit(BaseModel):
 
 
 class Chosen(BaseModel):
-    """Who of a population was asked, where not all were. by: what was said; not_asked: agents by stakeholder type, and
-    names."""
+    """Who of a population was asked, where not all were.
+
+    by: what was said; not_asked: agents by stakeholder type, and names; rows_left_out: rows of the personas file that
+    are no people.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -66,6 +69,7 @@ class Chosen(BaseModel):
     by: dict[str, JsonValue]
     not_asked: dict[str, int]
     names: list[str]
+    rows_left_out: int = 0
 
 
 class RunRecord(BaseModel):

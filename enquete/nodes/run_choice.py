@@ -269,7 +269,10 @@ def other_seed(seed: int, arm_id: str) -> int:
 
 # --- Who is asked of a population, and who is not: what a request says of it, carried out ----------------------------
 
-SAID = ("agents", "types", "where", "sample", "stratify", "skip_incomplete")
+SAID = (
+    "agents", "types", "where", "missing_codes", "decimal_mark", "sample", "stratify", "skip_incomplete",
+    "skip_non_people",
+)  # fmt: skip
 """Fields of a request that choose."""
 MOST_NAMES = 500
 """Of those who are not asked, in a run's record."""
@@ -284,7 +287,10 @@ def chosen(population: Population, request: RunRequest) -> Population:
     """
     if request.stratify and not request.sample:
         raise SettingsError("stratify: says how a sample is drawn; name its size too, such as sample=20 stratify=True")
-    kept = among(population, request.agents, request.types, request.where, complete=request.skip_incomplete)
+    kept = among(
+        population, request.agents, request.types, request.where, complete=request.skip_incomplete,
+        missing_codes=request.missing_codes, decimal_mark=request.decimal_mark,
+    )  # fmt: skip
     people, size = kept.participants, request.sample
     if size is None or size >= len(people):
         return kept
@@ -295,14 +301,15 @@ def chosen(population: Population, request: RunRequest) -> Population:
 
 
 def told(population: Population, request: RunRequest) -> Chosen | None:
-    """What is written down of it; None where everybody is asked."""
+    """What is written down of it; None where everybody in the file is asked."""
     others = population.left_out
-    if not others:
+    if not others and not population.rows_left_out:
         return None
     by = {name: value for name in SAID if (value := getattr(request, name))}
     types = dict(Counter(who.stakeholder_type for who in others).most_common())
     of = len(population.participants) + len(others)
-    return Chosen(of=of, by=by, not_asked=types, names=[who.name for who in others[:MOST_NAMES]])
+    names = [who.name for who in others[:MOST_NAMES]]
+    return Chosen(of=of, by=by, not_asked=types, names=names, rows_left_out=population.rows_left_out)
 
 
 # --- A run whose answers come from a local model: which file, settled before anything is asked -----------------------
@@ -356,7 +363,8 @@ def choose_run(
 ) -> tuple[RunChoice, Population]:
     """Decide without writing anything. `available`: name → dotted path of each methodology, in default order."""
     path = locate(request.sim, resolve_root(request, environment))
-    population = chosen(load_population(path, assume_completed=request.assume_completed), request)
+    read = load_population(path, assume_completed=request.assume_completed, skip_non_people=request.skip_non_people)
+    population = chosen(read, request)
     population = population.joined_by(request.guests)
     interviews = interviews_folder(population, request.out)
     known = _known(request, population, interviews)
@@ -651,6 +659,7 @@ def draft_record(
             *notices,
             *unused_baseline(request, interviews, methods, main, baseline),
             *(f"{issue.file}: {issue.message}" for issue in population.issues if issue.severity != "info"),
+            *filter(None, [population.spellings.get(request.by)]),
         ],
         versions=dict(versions()),
         revision=revision(),

@@ -474,7 +474,9 @@ def _asked(
         groups, n = plural(NN_("{n} group", "{n} groups"), len(large), language), whole(sum(large), language)
         text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=n, groups=groups)}"
     unfit = fit.told(reading.record.fit, language, titles) if reading.record.fit else []
-    return " ".join([text, *([_not_asked(reading.record.chosen, reading)] if reading.record.chosen else []), *unfit])
+    choice = reading.record.chosen
+    left_out = [_not_asked(choice, reading)] if choice and choice.not_asked else []
+    return " ".join([text, *left_out, *unfit])
 
 
 _CHOSEN = N_("Not asked: {n} of {of} agents ({types}), by {by}.")

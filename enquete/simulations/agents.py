@@ -6,17 +6,22 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from enquete.instruments.text import fold
 from enquete.simulations.action_log import opened
+from enquete.simulations.rows import is_import_row, why_no_person, why_persona_is_no_text
 from enquete.simulations.sources import (
+    NAMES,
+    USERNAMES,
     Issue,
     Row,
     clean,
+    clean_number,
     clip,
     first,
     one_line,
@@ -26,11 +31,10 @@ from enquete.simulations.sources import (
     whole,
 )
 from enquete.state.errors import SimulationError
+from enquete.state.numbers import has_two_meanings
 
 # --- One agent as one file describes it: a profile row, a persona row or an agent_configs entry.
 
-NAMES = ("name", "realname", "real_name", "full_name", "entity_name", "agent_name")
-USERNAMES = ("username", "user_name", "handle")
 UUIDS = ("source_entity_uuid", "entity_uuid", "uuid")
 TYPES = ("stakeholder_type", "entity_type", "type", "typ", "source_entity_type")
 BIOS = ("bio", "description", "beschreibung")
@@ -71,10 +75,15 @@ class AgentRecord:
     """Its other columns, in small letters, as far as a condition can name them."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """All of them but those that say who it is, by name, in small letters."""
+    no_person: str = ""
+    """Why the row is no person, such as one of totals."""
+    problem: str = ""
+    """What is wrong with a field that should be a text."""
 
 
 def record_of(file: str, index: int, row: Row) -> AgentRecord:
     fields = row.fields
+    prose = first(fields, PERSONAS) or first(fields, BIOS)
     return AgentRecord(
         file=file,
         where=row.where,
@@ -91,13 +100,22 @@ def record_of(file: str, index: int, row: Row) -> AgentRecord:
         has_prose=bool(first(fields, BIOS) or first(fields, PERSONAS)),
         facts=plain_facts(fields),
         columns=own_columns(fields),
+        no_person=why_no_person(fields, first(fields, NAMES) or first(fields, USERNAMES), prose),
+        problem=why_persona_is_no_text(fields, PERSONAS),
     )
 
 
 def plain_facts(fields: Mapping[str, JsonValue]) -> dict[str, str]:
     """Columns whose name can stand in a condition and that hold something short, as descriptions of agents do not."""
-    facts = {name: interests(value) for name, value in fields.items() if name.isidentifier() and name not in _TEXTS}
+    named = {name: value for name, value in fields.items() if name.isidentifier() and name not in _TEXTS}
+    facts = {name: _clear_number(value) or interests(value) for name, value in named.items()}
     return {name: one_line(text) for name, text in facts.items() if text and len(text) <= LONGEST_NAME}
+
+
+def _clear_number(value: JsonValue) -> str:
+    """Return a number that its file holds as one, in a form that nobody can take for thousands: 1.125 as 1.1250."""
+    text = clean_number(value) if isinstance(value, float) else ""
+    return f"{text}0" if has_two_meanings(text) else text
 
 
 def own_columns(fields: Mapping[str, JsonValue]) -> dict[str, str]:
@@ -143,8 +161,17 @@ def read_profiles(path: Path) -> list[AgentRecord]:
 
 def stream_profiles(path: Path, files: Sequence[Path] = ()) -> Iterator[AgentRecord]:
     """The rows of a personas file, or of the files of its folder, one after another; `index` counts over them all."""
-    rows = ((file.name, row) for file in files or (path,) for row in stream_rows(file))
-    return (record_of(name, position, row) for position, (name, row) in enumerate(rows))
+    position = 0
+    for file in files or (path,):
+        rows = stream_rows(file)
+        head = list(islice(rows, 2))
+        for place, row in enumerate(chain(head, rows)):
+            record = record_of(file.name, position, row)
+            # Qualtrics writes the question texts into the row before that of its ids.
+            if place == 0 and len(head) == 2 and is_import_row(head[1].fields):
+                record = replace(record, no_person="a header row of Qualtrics (question texts)")
+            yield record
+            position += 1
 
 
 def try_profiles(path: Path, issues: list[Issue]) -> list[AgentRecord]:

@@ -18,6 +18,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from sys import intern
@@ -27,12 +28,14 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from enquete.instruments.expressions import ExpressionError, expression
+from enquete.instruments.expressions import ColumnText, ExpressionError, expression
 from enquete.instruments.text import fold, suggestion
 from enquete.simulations.action_log import PLATFORMS, database_path, summarise_logs
 from enquete.simulations.agents import (
+    BIOS,
     CONFIG,
     FACTS,
+    PERSONAS,
     REDDIT,
     TWITTER,
     Agent,
@@ -44,6 +47,7 @@ from enquete.simulations.agents import (
     try_object,
     try_profiles,
 )
+from enquete.simulations.columns import Column, MissingCodes, read_column, read_missing_codes
 from enquete.simulations.locate import (
     NO_SIMULATION,
     SimulationProgress,
@@ -52,9 +56,11 @@ from enquete.simulations.locate import (
     is_simulation,
     personas_files,
 )
+from enquete.simulations.rows import Spellings, find_persona_column
 from enquete.simulations.sources import Issue, clean, clip, one_line, refuse_errors
 from enquete.state.asking import FEW, PAGE, PagedPeople, Participant
 from enquete.state.errors import PopulationMismatch, SettingsError, SimulationError
+from enquete.state.numbers import DecimalMark
 
 # --- The sampling frame of a large file ------------------------------------------------------------------------------
 
@@ -66,13 +72,15 @@ CREATE TABLE people(place INTEGER PRIMARY KEY, id TEXT, given INTEGER, called TE
   persona TEXT, agent_id INTEGER, facts TEXT, columns TEXT, prose INTEGER)
 """
 _ADD = "INSERT INTO people VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
-_NUMBER_TWINS = """
-UPDATE people SET id = people.id || '-' || twins.number
-FROM (SELECT place, row_number() OVER (PARTITION BY id ORDER BY place) AS number FROM people
-      WHERE id IN (SELECT id FROM people GROUP BY id HAVING count(*) > 1)) AS twins
-WHERE twins.place = people.place AND twins.number > 1
-"""
 _PEOPLE = "SELECT id, agent_id, name, type, persona FROM people"
+_DROP_TWINS = """
+DELETE FROM people WHERE place NOT IN (SELECT min(place) FROM people GROUP BY id);
+CREATE TEMP TABLE places AS SELECT place AS old, row_number() OVER (ORDER BY place) - 1 AS new FROM people;
+UPDATE people SET place = -1 - new FROM places WHERE old = place;
+UPDATE people SET place = -1 - place;
+DROP TABLE places;
+"""
+"""Of rows with one id the first stays; places are counted anew, without gaps."""
 
 Usable = Callable[[AgentRecord, list[Issue]], bool]
 
@@ -86,8 +94,16 @@ class SamplingFrame:
         usable: Usable,
         key_of: Callable[[AgentRecord], str],
         participant_of: Callable[[AgentRecord, str], Participant],
+        *,
+        skip_non_people: bool = False,
     ) -> None:
-        """Reads all records. `usable` adds to the issues what is wrong with one that it refuses."""
+        """Reads all records. `usable` adds to the issues what is wrong with one that it refuses.
+
+        `skip_non_people`: duplicates are left out; else they are errors.
+        """
+        self._skip_non_people = skip_non_people
+        self._spellings = Spellings()
+        self.rows_left_out = 0
         self.issues: list[Issue] = []
         self.column_names: dict[str, None] = {}
         self._key_of, self._participant_of = key_of, participant_of
@@ -117,6 +133,7 @@ class SamplingFrame:
         place = 0
         for record in records:
             if not usable(record, self.issues):
+                self.rows_left_out += self._skip_non_people and bool(record.no_person)
                 if len(self.issues) >= MOST_ERRORS:
                     self.issues.append(Issue("error", record.file, f"{record.where}: nothing after it was read"))
                     return
@@ -124,6 +141,7 @@ class SamplingFrame:
             key = self._key_of(record)
             who = self._participant_of(record, key)
             self.column_names.update(dict.fromkeys(record.columns))
+            self._spellings.add(record.columns)
             yield (
                 place, key, bool(record.id or record.uuid), fold(who.name), who.name, f"{record.file}, {record.where}",
                 who.stakeholder_type, who.persona, who.agent_id, json.dumps(dict(record.facts), ensure_ascii=False),
@@ -142,7 +160,7 @@ class SamplingFrame:
     # --- what is wrong with rows, seen together -----------------------------------------------------------------------
 
     def _look_for_twins(self) -> None:
-        """An id that was given belongs to one row; equal names with equal personas are numbered."""
+        """An id that was given belongs to one row; equal names with equal personas are duplicates."""
         again = self._all(
             "SELECT p.at, p.id, first.at, first.name FROM people p JOIN (SELECT id, min(place) AS place FROM people "
             "GROUP BY id HAVING count(*) > 1) twin ON twin.id = p.id AND twin.place < p.place JOIN people first "
@@ -153,18 +171,31 @@ class SamplingFrame:
             known = first.removeprefix(f"{file}, ")
             message = f"{where}: id {identity.removeprefix('agent:')!r} is already that of {known} ({name})"
             self.issues.append(Issue("error", file, message))
-        twins = self._all("SELECT id FROM people GROUP BY id HAVING count(*) > 1 ORDER BY min(place)")
-        if twins:
-            self._database.execute(_NUMBER_TWINS)
-            message = f"{len(twins)} agents appear more than once with the same name and persona, e.g. {twins[0][0]}"
-            self.issues.append(Issue("warning", "", message))
+        twins = self._all(
+            "SELECT p.at, first.at, first.name FROM people p JOIN (SELECT id, min(place) AS place FROM people "
+            "GROUP BY id HAVING count(*) > 1) twin ON twin.id = p.id AND twin.place < p.place JOIN people first "
+            f"ON first.place = twin.place WHERE NOT p.given ORDER BY p.place LIMIT {MOST_ERRORS}"
+        )
+        if not twins:
+            return
+        if self._skip_non_people:
+            number = self._value("SELECT count(*) - count(DISTINCT id) FROM people")
+            self.rows_left_out += number
+            self.issues.append(left_out_twins(number, [at for at, _, _ in twins], self._file))
+        else:
+            self.issues += [twin_issue(*at.partition(", ")[::2], first, name) for at, first, name in twins]
+        self._database.executescript(_DROP_TWINS)
 
     def _look_for_gaps(self) -> None:
         bare = self._all("SELECT name FROM people WHERE NOT prose ORDER BY place LIMIT 6")
         if bare:
             number = self._value("SELECT count(*) FROM people WHERE NOT prose")
             names = [name for (name,) in bare]
-            self.issues.append(without_prose(number, len(self), names, self._file))
+            sample = [(p, json.loads(c)) for p, c in self._all("SELECT persona, columns FROM people LIMIT 100")]
+            self.issues.append(
+                (number == len(self) and no_persona_column(sample, self._file))
+                or without_prose(number, len(self), names, self._file)
+            )
         shared, most = self._all(
             "SELECT count(*), coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM people GROUP BY called HAVING n > 1)"
         )[0]
@@ -175,6 +206,8 @@ class SamplingFrame:
         unused = [clip(one_line(name), 60) for name in self.column_names if name not in told]
         if unused:
             self.issues.append(unused_columns(unused, self._file))
+        self.spellings = self._spellings.notes()
+        self.issues += [Issue("info", self._file, note) for note in self.spellings.values()]
 
     # --- rows, again --------------------------------------------------------------------------------------------------
 
@@ -269,6 +302,41 @@ def without_prose(number: int, of: int, names: Sequence[str], file: str) -> Issu
     return Issue("warning", file, message)
 
 
+def no_persona_column(sample: Sequence[tuple[str, Mapping[str, str]]], file: str) -> Issue | None:
+    """Return the error of a file in which no row has a bio or a persona, where that cannot be meant.
+
+    It can be meant where further columns describe the agents and none of them looks like a persona.
+
+    Args:
+        sample: (what is told of an agent, its further columns) of some agents.
+        file: the file's name.
+    """
+    told = {name for name, _ in FACTS}
+    others = [{name: text for name, text in columns.items() if name not in told} for _, columns in sample]
+    meant = find_persona_column(others)
+    wanted = f"call the column of the persona one of {', '.join((*PERSONAS, *BIOS))}"
+    if meant:
+        return Issue("error", file, f"nobody has a persona; column {meant!r} looks like one: {wanted}")
+    if not any(text for text, _ in sample):
+        return Issue("error", file, f"nobody has a persona, nor anything else that describes people: {wanted}")
+    return None
+
+
+REMEDY = "remove the row, or leave out rows that are no people: --skip-non-people"
+DUPLICATE = "has the same name and persona as"
+
+
+def twin_issue(file: str, where: str, first: str, name: str) -> Issue:
+    """Return the error of a row that stands in the file twice."""
+    return Issue("error", file, f"{where}: {DUPLICATE} {first.removeprefix(f'{file}, ')} ({name}); {REMEDY}")
+
+
+def left_out_twins(number: int, places: Sequence[str], file: str) -> Issue:
+    listed = ", ".join(place.removeprefix(f"{file}, ") for place in places[:MOST_WITHOUT])
+    more = " …" if number > MOST_WITHOUT else ""
+    return Issue("warning", file, f"{number} rows left out that stand in the file already: {listed}{more}")
+
+
 def unused_columns(names: Sequence[str], file: str) -> Issue:
     """Columns of which interviews make nothing: neither prompts nor groups show them."""
     message = f"columns that no interview uses: {', '.join(names)}; agents.csv has them all"
@@ -329,10 +397,16 @@ def participant_of(agent: Agent, participant_id: str) -> Participant:
     return Participant(participant_id, agent.name, agent.type, persona, agent_id=agent.profile.index)
 
 
-def usable_persona(record: AgentRecord, issues: list[Issue]) -> bool:
-    """A row needs a name, and an id that can stand in keys."""
-    problems = []
-    if not (record.name or record.username):
+def usable_persona(record: AgentRecord, issues: list[Issue], *, skip_non_people: bool = False) -> bool:
+    """A row needs a person in it, a name, and an id that can stand in keys."""
+    if record.no_person:
+        if skip_non_people:
+            issues.append(Issue("warning", record.file, f"{record.where} left out: {record.no_person}"))
+        else:
+            issues.append(Issue("error", record.file, f"{record.where} is no person: {record.no_person}; {REMEDY}"))
+        return False
+    problems = [record.problem] if record.problem else []
+    if not (record.name or record.username) and not record.problem:
         problems.append("field 'name' (or 'realname', 'username') is missing or empty")
     if UNFIT_FOR_ID.search(record.id or record.uuid):
         problems.append(f"field 'id': {clip(record.id or record.uuid, 60)!r} holds spaces, '|' or slashes")
@@ -427,6 +501,8 @@ class Population:
     incomplete: frozenset[str] = frozenset()  # ids of those with neither bio nor persona
     discourse: tuple[str, ...] = ()  # what the simulation was begun with: hot topics, first posts
     left_out: Sequence[Participant] = ()  # those of the simulation that are not to be asked
+    rows_left_out: int = 0  # of a personas file: rows that are no people
+    spellings: Mapping[str, str] = field(default_factory=dict)  # what is to be said of columns' values, by column
     frame: SamplingFrame | None = field(default=None, repr=False)  # of more than FEW personas: where all of this is
 
     def require_column(self, name: str) -> str:
@@ -473,16 +549,19 @@ class Population:
         return population_hash(self.participants, self.columns)
 
 
-def load_population(path: Path, *, assume_completed: bool = False, strict: bool = True) -> Population:
+def load_population(
+    path: Path, *, assume_completed: bool = False, strict: bool = True, skip_non_people: bool = False
+) -> Population:
     """Read an OASIS simulation folder or a personas file (.json, .jsonl, .csv, .parquet, .toml for a database's table),
     or the personas files of a folder. Of more than FEW personas none is held in memory.
 
     Raises SimulationError with all errors found, each naming file, row and value. With strict=False errors stay among
     the issues and the agents concerned are left out or left unjoined: for `check`, never for interviewing.
+    `skip_non_people`: rows of a personas file that are no people are left out, with a warning each, instead of errors.
     """
     if path.is_dir() and not (personas_files(path) and not is_simulation(path)):
         return load_simulation(path, assume_completed, strict)
-    return load_personas(path, strict)
+    return load_personas(path, strict, skip_non_people=skip_non_people)
 
 
 def load_simulation(path: Path, assume_completed: bool, strict: bool) -> Population:
@@ -558,24 +637,33 @@ def seats_of(agent: Agent, participant_id: str) -> list[PlatformAccount]:
     ]
 
 
-def load_personas(path: Path, strict: bool) -> Population:
+def load_personas(path: Path, strict: bool, *, skip_non_people: bool = False) -> Population:
     issues: list[Issue] = []
     streamed = stream_profiles(path, personas_files(path) if path.is_dir() else ())
     records = list(islice(streamed, FEW + 1))
     if len(records) > FEW:
-        return load_frame(path, chain(records, streamed), strict)
-    usable = [record for record in records if usable_persona(record, issues)]
-    issues.extend((*repeated_ids(usable), *gaps(usable), *namesakes([(r.name or r.username, r) for r in usable])))
+        return load_frame(path, chain(records, streamed), strict, skip_non_people=skip_non_people)
+    usable = [record for record in records if usable_persona(record, issues, skip_non_people=skip_non_people)]
+    issues.extend(repeated_ids(usable))
+    usable = _without_twins(usable, issues, skip_non_people=skip_non_people)
+    issues.extend((*_persona_gaps(usable), *namesakes([(r.name or r.username, r) for r in usable])))
     if not records:
         issues.append(Issue("error", path.name, "no personas in it"))
     told = {name for name, _ in FACTS}
     unused = list(dict.fromkeys(name for record in usable for name in record.columns if name not in told))
     if unused:
         issues.append(unused_columns([clip(one_line(name), 60) for name in unused], usable[0].file))
+    spellings = Spellings()
+    for record in usable:
+        spellings.add(record.columns)
+    notes = spellings.notes()
+    issues.extend(Issue("info", path.name, note) for note in notes.values())
     if strict:
         refuse_errors(issues)
     ids = unique_ids([persona_key(record) for record in usable], issues)
     return Population(
+        rows_left_out=len(records) - len(usable) if skip_non_people else 0,
+        spellings=notes,
         sim_id=path.stem,
         path=path,
         kind="personas",
@@ -589,9 +677,40 @@ def load_personas(path: Path, strict: bool) -> Population:
     )
 
 
-def load_frame(path: Path, records: Iterable[AgentRecord], strict: bool) -> Population:
+def _without_twins(records: Sequence[AgentRecord], issues: list[Issue], *, skip_non_people: bool) -> list[AgentRecord]:
+    """Return the records without those of the same name and persona; unless they are to be skipped, each is an error.
+
+    A given id tells two rows apart, whatever else they have in common.
+    """
+    first: dict[str, AgentRecord] = {}
+    kept, twins = [], []
+    for record in records:
+        key = persona_key(record)
+        if key in first and not (record.id or record.uuid):
+            twins.append((record, first[key]))
+            continue
+        first.setdefault(key, record)
+        kept.append(record)
+    if twins and skip_non_people:
+        issues.append(left_out_twins(len(twins), [twin.where for twin, _ in twins], twins[0][0].file))
+    elif twins:
+        issues.extend(twin_issue(twin.file, twin.where, known.where, known.name) for twin, known in twins)
+    return kept
+
+
+def _persona_gaps(records: Sequence[AgentRecord]) -> list[Issue]:
+    """Say who has neither bio nor persona; nobody having one is an error unless other columns describe people."""
+    if records and not any(record.has_prose for record in records):
+        error = no_persona_column([(record.persona, record.columns) for record in records], records[0].file)
+        if error:
+            return [error]
+    return gaps(records)
+
+
+def load_frame(path: Path, records: Iterable[AgentRecord], strict: bool, *, skip_non_people: bool) -> Population:
     """Many personas: read once, and from then on where they are kept."""
-    frame = SamplingFrame(records, usable_persona, persona_key, persona_participant)
+    usable = partial(usable_persona, skip_non_people=skip_non_people)
+    frame = SamplingFrame(records, usable, persona_key, persona_participant, skip_non_people=skip_non_people)
     if strict:
         refuse_errors(frame.issues)
     return Population(
@@ -606,6 +725,8 @@ def load_frame(path: Path, records: Iterable[AgentRecord], strict: bool) -> Popu
         columns=frame.columns,
         incomplete=frame.incomplete,
         frame=frame,
+        spellings=frame.spellings,
+        rows_left_out=frame.rows_left_out,
     )
 
 
@@ -619,11 +740,16 @@ def among(
     where: str = "",
     *,
     complete: bool = False,
+    missing_codes: Sequence[str] = (),
+    decimal_mark: DecimalMark | None = None,
 ) -> Population:
     """The population with only those whom all of these leave, in its own order; `complete`: with a bio or persona.
 
-    Raises SettingsError for a name, type or field that it has not, and where nobody is left.
+    `missing_codes`, `decimal_mark`: how columns that a condition compares with numbers are to be read. Whom a
+    comparison could not use is said among the issues. Raises SettingsError for a name, type or field that it has not,
+    for a column that is no column of numbers, and where nobody is left.
     """
+    missing = read_missing_codes(missing_codes)
     if not (agents or types or where or complete):
         return population
     kept: Collection[str] = {who.id for who in population.participants}
@@ -632,7 +758,9 @@ def among(
     if types:
         kept = _of_types(population, types).intersection(kept)
     if where:
-        kept = {who for who in _where(population, where) if who in kept}
+        condition = _Condition(population, where, missing, decimal_mark)
+        population = replace(population, issues=(*population.issues, *condition.unusable(kept)))
+        kept = {who.id for who in population.participants if who.id in kept and condition.holds(who)}
     if complete:
         kept = {who for who in kept if who not in population.incomplete}
     if population.participants and not kept:
@@ -668,17 +796,67 @@ def _of_types(population: Population, types: Sequence[str]) -> set[str]:
     return {who.id for who in population.participants if fold(who.stakeholder_type) in wanted}
 
 
-def _where(population: Population, text: str) -> set[str]:
-    """Raises SettingsError, also for a field that no agent has."""
-    try:
-        asked = expression(text)
-    except ExpressionError as error:
-        raise SettingsError(f"where: {error}") from None
-    people = population.participants
-    known = sorted({name for who in people for name in _facts(population, who) if "." not in name})
-    for name in sorted({".".join(path) for path in asked.names} - set(known)):
-        raise SettingsError(f"where: {name!r} is known of no agent here{suggestion(name, known)}")
-    return {who.id for who in people if asked.holds(_facts(population, who))}
+class _Condition:
+    """A condition on what is known of agents; the columns that it compares with numbers are read as a whole."""
+
+    def __init__(self, population: Population, text: str, missing: MissingCodes, mark: DecimalMark | None) -> None:
+        """Raises SettingsError, also for a field that no agent has and for a column that cannot be compared."""
+        self._population = population
+        try:
+            self._expression = expression(text)
+        except ExpressionError as error:
+            raise SettingsError(f"where: {error}") from None
+        known = sorted({name for who in population.participants for name in _facts(population, who) if "." not in name})
+        for name in sorted({".".join(path) for path in self._expression.names} - set(known)):
+            raise SettingsError(f"where: {name!r} is known of no agent here{suggestion(name, known)}")
+        missing.require_known(known)
+        self._missing = missing
+        ordered = self._expression.fields_compared_with_numbers(in_order=True)
+        self._columns: list[Column] = []
+        for name in sorted(self._expression.fields_compared_with_numbers(in_order=False)):
+            column = self._read(name, mark)
+            if column.is_numeric:
+                self._columns.append(column)
+            elif name in ordered:
+                raise SettingsError(
+                    f"where: column {name!r} is text, so that < and > mean nothing: {column.why_text}; declare what "
+                    f"says “not known”: --missing-codes {name}=…"
+                )
+
+    def _read(self, name: str, mark: DecimalMark | None) -> Column:
+        people = self._population.participants
+        values = ((who.name, _facts(self._population, who).get(name, "")) for who in people)
+        try:
+            return read_column(name, values, self._missing, mark)
+        except SettingsError as error:
+            raise SettingsError(f"where: {error}") from None
+
+    def holds(self, who: Participant) -> bool:
+        facts: dict[str, str] = _facts(self._population, who)
+        for column in self._columns:
+            facts[column.name] = self._value(facts, column)
+        return self._expression.holds(facts)
+
+    def _value(self, facts: Mapping[str, str], column: Column) -> ColumnText:
+        text = facts.get(column.name, "")
+        said = "" if self._missing.includes(column.name, text) else text
+        return ColumnText(said, column.number(said))
+
+    def unusable(self, among: Collection[str]) -> list[Issue]:
+        """Say of whom a compared column holds no number."""
+        issues = []
+        for column in self._columns:
+            people = (who for who in self._population.participants if who.id in among)
+            without = [who.name for who in people if self._value(_facts(self._population, who), column).number is None]
+            if without:
+                named = f"{', '.join(without[:MOST_WITHOUT])}{' …' if len(without) > MOST_WITHOUT else ''}"
+                message = f"{column.name!r} is not known of {len(without)} of {len(among)} agents"
+                issues.append(Issue("warning", "where", f"{message}, whom no comparison fits: {named}"))
+        return issues
+
+
+MOST_WITHOUT = 20
+"""Names in the sentence on those of whom a compared column says nothing."""
 
 
 def _facts(population: Population, who: Participant) -> dict[str, str]:

@@ -93,6 +93,12 @@ LINES, TABLES, PARQUET, TABLE_FILE = (".jsonl", ".ndjson"), (".csv", ".tsv"), ("
 LIST_KEYS = ("personas", "profiles", "agents", "users")
 
 
+NAMES = ("name", "realname", "real_name", "full_name", "entity_name", "agent_name")
+USERNAMES = ("username", "user_name", "handle")
+MOST_TITLE_LINES = 10
+"""Rows among which a header is looked for, where the first one names nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One record of a file: where it stands (for messages) and its fields by lower-case name."""
@@ -319,15 +325,48 @@ def csv_rows(path: Path) -> Iterator[Row]:
     """The rows of a CSV file with a header; comma, semicolon or tab, whichever the header uses."""
     lines = text_lines(path)
     head = next(lines, "")
-    reader = csv.reader(chain((head,), lines), delimiter=max(",;\t", key=head.count), strict=True)
+    skipped = 0
+    if named := _SEPARATOR_LINE.fullmatch(head.strip()):  # Excel's own line; the header follows
+        head, skipped = next(lines, ""), 1
+    require_table(path, head)
+    delimiter = named[1] if named else max(",;\t", key=head.count)
+    reader = csv.reader(chain((head,), lines), delimiter=delimiter, strict=True)
     try:
         header = [column.strip().casefold() for column in next(reader, [])]
         require_header(path, header)
-        for cells in reader:
+        ahead = [(reader.line_num + skipped, cells) for cells in islice(reader, MOST_TITLE_LINES)]
+        require_first_line(path, header, ahead)
+        rest = ((reader.line_num + skipped, cells) for cells in reader)
+        for line, cells in chain(ahead, rest):
             if any(cell.strip() for cell in cells):
-                yield csv_row(path, reader.line_num, header, cells)
+                yield csv_row(path, line, header, cells)
     except csv.Error as error:
-        raise SimulationError(f"{path.name}, line {reader.line_num}: not valid CSV: {error}") from error
+        raise SimulationError(f"{path.name}, line {reader.line_num + skipped}: not valid CSV: {error}") from error
+
+
+_SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
+
+
+def require_table(path: Path, head: str) -> None:
+    """Raise SimulationError where the content is JSON, whatever the file is called."""
+    begins = head.lstrip()
+    if begins.startswith("{") and begins.rstrip().endswith("}"):
+        raise SimulationError(f"{path.name}: its content is JSON, one object a line; call it {path.stem}.jsonl")
+    if begins.startswith(("[", "{")):
+        raise SimulationError(f"{path.name}: its content is JSON, no table; call it {path.stem}.json")
+
+
+def require_first_line(path: Path, header: list[str], ahead: Iterable[tuple[int, list[str]]]) -> None:
+    """Raise SimulationError where the column names stand below a title."""
+    known = {*NAMES, *USERNAMES}
+    if known & set(header):
+        return
+    for line, cells in ahead:
+        if known & {cell.strip().casefold() for cell in cells}:
+            named = ", ".join(filter(None, map(str.strip, cells)))
+            raise SimulationError(
+                f"{path.name}: the header stands in line {line} ({clip(named, 80)}); remove the lines above it"
+            )
 
 
 def require_header(path: Path, header: list[str]) -> None:

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from enquete.state.asking import Arm, Spoken
 from enquete.state.errors import SettingsError, of_argument
+from enquete.state.numbers import DecimalMark
 
 # --- Formats of data -------------------------------------------------------------------------------------------------
 
@@ -292,6 +293,27 @@ class RunRequest(BaseModel):
     skip_incomplete: Annotated[
         bool,
         Field(description="leave out agents with neither bio nor persona"),
+        OptionMetadata(*EVERYWHERE, about="study"),
+    ] = False
+    missing_codes: Annotated[
+        Names,
+        Field(
+            max_length=200,
+            description="values of a people file that say “not known”: -99 in every column, income=-99 in one",
+        ),
+        OptionMetadata(*EVERYWHERE, about="study", value="[COLUMN=]CODE"),
+    ] = []
+    decimal_mark: Annotated[
+        DecimalMark | None,
+        Field(description="mark before decimals in a people file's columns, where the columns do not tell"),
+        OptionMetadata(*EVERYWHERE, about="study"),
+    ] = None
+    skip_non_people: Annotated[
+        bool,
+        Field(
+            description="leave out rows of a people file that are no people: further header rows, totals, spreadsheet "
+            "errors, duplicates"
+        ),
         OptionMetadata(*EVERYWHERE, about="study"),
     ] = False
     language: Annotated[

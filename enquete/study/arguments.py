@@ -71,6 +71,13 @@ class Arguments(DrivingArguments, total=False):
     """Draw the sample from every stakeholder type in proportion."""
     skip_incomplete: bool
     """Leave out agents with neither bio nor persona."""
+    missing_codes: str | Sequence[str]
+    """Values of a people file that say “not known”: -99 in every column, income=-99 in one."""
+    decimal_mark: Literal[".", ","] | None
+    """Mark before decimals in a people file's columns, where the columns do not tell."""
+    skip_non_people: bool
+    """Leave out rows of a people file that are no people: further header rows, totals, spreadsheet errors,
+    duplicates."""
     language: Literal["de", "en"] | None
     """Language of the interviews."""
     respondent: Literal["llm", "synthetic", "replay"] | None

@@ -321,9 +321,9 @@ def export(
     return run.path
 
 
-def load_population(sim_id: str | Path, *, root: str | None = None) -> Population:
+def load_population(sim_id: str | Path, *, root: str | None = None, skip_non_people: bool = False) -> Population:
     """The agents of a simulation folder or personas file, as they would be interviewed."""
-    return read_population(locate(str(sim_id), root_of(root)))
+    return read_population(locate(str(sim_id), root_of(root)), skip_non_people=skip_non_people)
 
 
 def check(sim_id: str | Path, *, root: str | None = None) -> CheckReport:

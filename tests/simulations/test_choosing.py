@@ -108,11 +108,12 @@ def test_rows_without_bio_and_persona_are_asked_from_what_there_is(people: Popul
     ben = people.participants[1]
     assert ben.persona == "Type: Customer · Age: 25 · Country: AT"
     assert people.incomplete == {ben.id}
-    (gaps, twice) = [issue.message for issue in people.issues]
+    (gaps, twice, spelt) = [issue.message for issue in people.issues]
     assert gaps.startswith(
         "1 of 7 agents have neither bio nor persona and are asked from what else is known of them: Ben"
     )
     assert twice == "2 agents are called 'Fay' (line 7, line 8): told apart by their ids alone"
+    assert spelt == "column 'country': DE / de differ only in case or blanks and are groups of their own"
 
 
 def test_a_bare_database_is_a_simulation_and_other_columns_do_not_matter(tmp_path: Path) -> None:

@@ -162,18 +162,21 @@ def test_what_is_wrong_with_rows_is_said_with_file_and_line(tmp_path: Path) -> N
     assert len(population.participants) == MANY - 2
 
 
-def test_equal_agents_are_numbered_and_gaps_are_counted(tmp_path: Path) -> None:
+def test_equal_agents_are_refused_or_left_out_and_gaps_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "people.jsonl"
-    path.write_text('{"name": "Ann"}\n{"name": "Ann", "persona": "Fishes."}\n' * (FEW // 2 + 1))
-    population = load_population(path)
-    ids = [who.id for who in population.participants]
-    assert len(set(ids)) == len(ids) == FEW + 2
-    assert ids[2] == f"{ids[0]}-2"
+    different = [json.dumps({"name": "Ann", "persona": f"Fishes, {n}."}) for n in range(FEW)]
+    path.write_text("\n".join(['{"name": "Ann"}', different[0], *different, '{"name": "Ann"}']))
+    with pytest.raises(SimulationError, match=r"line 3: has the same name and persona as line 2 \(Ann\)"):
+        load_population(path)
+    population = load_population(path, skip_non_people=True)
+    people = population.participants
+    assert len({who.id for who in people}) == len(people) == FEW + 1
     messages = [issue.message for issue in population.issues]
-    assert messages[0] == f"2 agents appear more than once with the same name and persona, e.g. {ids[0]}"
-    assert messages[1].startswith(f"{FEW // 2 + 1} of {FEW + 2} agents have neither bio nor persona")
-    assert messages[2] == f"{FEW + 2} agents share 1 names: told apart by their ids alone"
-    assert len(among(population, complete=True).participants) == FEW // 2 + 1
+    assert messages[0] == f"2 rows left out that stand in the file already: line 3, line {FEW + 3}"
+    assert messages[1].startswith(f"1 of {FEW + 1} agents have neither bio nor persona")
+    assert messages[2] == f"{FEW + 1} agents share 1 names: told apart by their ids alone"
+    assert [who.agent_id for who in people][:3] == [0, 1, 3]  # by their place in the file
+    assert len(among(population, complete=True).participants) == FEW
 
 
 @pytest.mark.parametrize(

@@ -175,11 +175,15 @@ def test_semicolons_a_byte_order_mark_and_own_ids_are_read(tmp_path: Path) -> No
     assert (only.id, only.name, only.stakeholder_type) == ("agent:7", "Jürgen", "Kunde")
 
 
-def test_twins_get_distinct_ids(tmp_path: Path) -> None:
+def test_rows_that_stand_in_a_file_twice_are_refused_or_left_out(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps([{"name": "Ann", "persona": "x"}] * 3))
-    population = load_population(tmp_path / "p.json")
-    assert len({p.id for p in population.participants}) == 3
-    assert messages(population, "warning")
+    with pytest.raises(SimulationError, match=r"entry 1: has the same name and persona as entry 0 \(Ann\)"):
+        load_population(tmp_path / "p.json")
+    population = load_population(tmp_path / "p.json", skip_non_people=True)
+    assert len(population.participants) == 1
+    assert messages(population, "warning") == [
+        "p.json: 2 rows left out that stand in the file already: entry 1, entry 2"
+    ]
 
 
 @pytest.mark.parametrize("agents", [4_000, pytest.param(50_000, marks=pytest.mark.soak)])
