@@ -64,7 +64,7 @@ def _standing(now: Ratings, before: Ratings, agreed_at: float) -> RoundStanding:
         if (both := ratings.keys() & before.get(who, {}).keys())
     }
     agreed = [width <= agreed_at for width in spread if width is not None]
-    return RoundStanding(fmean(agreed) if agreed else None, len(now), kept)
+    return RoundStanding(fmean(agreed) if agreed else None, frozenset(now), kept)
 
 
 FIRST_REVISION = 3
