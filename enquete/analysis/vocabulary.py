@@ -46,17 +46,19 @@ within yes yet yours yourself yourselves"""
 STOP_WORDS = frozenset().union(*FUNCTION_WORDS.values(), _MORE_DE.split(), _MORE_EN.split())
 """Function words, and words that both languages' sentences are held together by: none says what a text is about."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_HOW = """absolut allenfalls allmählich anscheinend äußerst bald bestimmt dauerhaft definitiv deutlich dringend durchaus
-eindeutig endlich entschieden ernsthaft erheblich fest freilich gern gerne gewiss grundsätzlich hoffentlich
-jedenfalls klar künftig langsam letztlich möglicherweise natürlich nachdrücklich offenbar ohnehin rasch
-schließlich schnell selbstverständlich sicher sicherlich sofort sorgfältig stark tatsächlich unbedingt ungefähr
-unverzüglich vermutlich vielleicht völlig vollständig vorsichtig wahrscheinlich weiterhin weitgehend wirklich wohl
-zügig zweifellos altogether ahead fast soon today tomorrow very surely indeed perhaps"""
+_HOW = """absolut allenfalls allmählich anscheinend äußerst bald bestimmt dauerhaft definitiv deutlich
+dringend durchaus eindeutig endlich entschieden ernsthaft erheblich fest freilich gern gerne gewiss
+grundsätzlich hoffentlich jedenfalls klar künftig langsam letztlich möglicherweise natürlich
+nachdrücklich offenbar ohnehin rasch schließlich schnell selbstverständlich sicher sicherlich sofort
+sorgfältig stark tatsächlich unbedingt ungefähr unverzüglich vermutlich vielleicht völlig
+vollständig vorsichtig wahrscheinlich weiterhin weitgehend wirklich wohl zügig zweifellos altogether
+ahead fast soon today tomorrow very surely indeed perhaps"""
 _ADVERBS = frozenset(_HOW.split())
 """German ones, which no ending tells, and English ones without -ly."""
 _ADVERB_ENDINGS = ("erweise", "maßen", "ically", "ly")
-_LIKE_ADVERBS = """ally anomaly apply assembly bully comply costly daily deadly early elderly family friendly imply italy july likely
-lively local lonely monopoly monthly multiply orderly rally rely reply supply unlikely weekly yearly"""
+_LIKE_ADVERBS = """ally anomaly apply assembly bully comply costly daily deadly early elderly family friendly imply
+italy july likely lively local lonely monopoly monthly multiply orderly rally rely reply supply
+unlikely weekly yearly"""
 _NO_ADVERBS = frozenset(_LIKE_ADVERBS.split())
 """English words that end like one."""
 _NO = re.compile(
