@@ -7,7 +7,7 @@ home.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -36,11 +36,12 @@ class Limits(BaseModel):
 
 @dataclass(frozen=True)
 class RoundStanding:
-    """Of one round. agreement: 0 to 1, None where there is nothing to compare; kept: likeness of each participant's
-    position to its own of the round before, where it has both; confidences: None for who gave none."""
+    """Of one round. agreement: 0 to 1, None where there is nothing to compare; participants: who took a position; kept:
+    likeness of each participant's position to its own of the round before, where it has both; confidences: None for who
+    gave none."""
 
     agreement: float | None
-    participants: int
+    participants: Collection[str]
     kept: Mapping[str, float]
     confidences: Sequence[float | None] = ()
 
@@ -81,13 +82,18 @@ def exit_after(standings: Sequence[RoundStanding], limits: Limits) -> Exit:
 
 
 def _settled(standings: Sequence[RoundStanding], limits: Limits) -> float | None:
-    """Share of the last round's participants who kept their position all `stable_rounds`; None before there are as
-    many.
+    """Return the share of the last round's participants who kept their position all `stable_rounds`; None before there
+    are as many rounds, and where nobody has been there for so long.
 
-    Who missed one of these rounds has not shown that it stays.
+    Who missed one of these rounds has not shown that it stays. Who joined during them could not show it, and is not
+    counted: a late joiner does not keep the others going.
     """
-    last = standings[-limits.stable_rounds :]
-    if len(standings) <= limits.stable_rounds or not last[-1].participants:
+    if len(standings) <= limits.stable_rounds:
         return None
-    stayed = [who for who in last[-1].kept if all(standing.kept.get(who, 0.0) >= limits.stable for standing in last)]
-    return len(stayed) / last[-1].participants
+    earlier, last = standings[: -limits.stable_rounds], standings[-limits.stable_rounds :]
+    known = {who for standing in earlier for who in standing.participants}
+    long_enough = [who for who in last[-1].participants if who in known]
+    if not long_enough:
+        return None
+    stayed = [who for who in long_enough if all(standing.kept.get(who, 0.0) >= limits.stable for standing in last)]
+    return len(stayed) / len(long_enough)

@@ -46,6 +46,21 @@ within yes yet yours yourself yourselves"""
 STOP_WORDS = frozenset().union(*FUNCTION_WORDS.values(), _MORE_DE.split(), _MORE_EN.split())
 """Function words, and words that both languages' sentences are held together by: none says what a text is about."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_HOW = """absolut allenfalls allmählich anscheinend äußerst bald bestimmt dauerhaft definitiv deutlich
+dringend durchaus eindeutig endlich entschieden ernsthaft erheblich fest freilich gern gerne gewiss
+grundsätzlich hoffentlich jedenfalls klar künftig langsam letztlich möglicherweise natürlich
+nachdrücklich offenbar ohnehin rasch schließlich schnell selbstverständlich sicher sicherlich sofort
+sorgfältig stark tatsächlich unbedingt ungefähr unverzüglich vermutlich vielleicht völlig
+vollständig vorsichtig wahrscheinlich weiterhin weitgehend wirklich wohl zügig zweifellos altogether
+ahead fast soon today tomorrow very surely indeed perhaps"""
+_ADVERBS = frozenset(_HOW.split())
+"""German ones, which no ending tells, and English ones without -ly."""
+_ADVERB_ENDINGS = ("erweise", "maßen", "ically", "ly")
+_LIKE_ADVERBS = """ally anomaly apply assembly bully comply costly daily deadly early elderly family friendly imply
+italy july likely lively local lonely monopoly monthly multiply orderly rally rely reply supply
+unlikely weekly yearly"""
+_NO_ADVERBS = frozenset(_LIKE_ADVERBS.split())
+"""English words that end like one."""
 _NO = re.compile(
     r"not|no|never|neither|cannot|\w+n['’]t|against|oppos(?:e|es|ed|ing)|reject(?:s|ed|ing)?"
     r"|nicht|kein(?:e|en|em|er|es)?|nie|niemals|weder|gegen|dagegen|ablehnen|ablehne|lehne|lehnen"
@@ -59,6 +74,19 @@ def content_words(text: str) -> frozenset[str]:
     """Different words of at least four letters that are no stop words."""
     words = (word for word in _WORD.findall(text.casefold()) if len(word) >= LEAST_LETTERS)
     return frozenset(words) - STOP_WORDS
+
+
+def without_adverbs(text: str) -> str:
+    """Return a text without its adverbs: "definitely", "gradually", "unbedingt" say how, and leave what is said as it
+    is. Negations stay."""
+    return _WORD.sub(lambda match: "" if _is_adverb(match[0].casefold()) else match[0], text)
+
+
+def _is_adverb(word: str) -> bool:
+    if word in _ADVERBS:
+        return True
+    is_long_enough = len(word) > LEAST_LETTERS
+    return is_long_enough and word.endswith(_ADVERB_ENDINGS) and word not in _NO_ADVERBS
 
 
 def stemmed(word: str) -> str:

@@ -166,7 +166,8 @@ class PersonInterviews(NamedTuple):
     interview, as `keys` call it. They give `status` and `question` (what waits for an answer), `turns` (question,
     answer) and what grows beside the conversation: `graph` (types, nodes, edges), or values under what `record` calls
     them; `show` without a name `interviews`. choices: what of `start` is chosen among those of a list: the operation
-    that gives it, and what it calls it. labels: what its fields are called on a page.
+    that gives it, and what it calls it. labels: what its fields are called on a page. opens: the operation that begins
+    what the first of `keys` names, which a page does for the person; one that is there goes on.
     """
 
     start: str
@@ -177,6 +178,7 @@ class PersonInterviews(NamedTuple):
     record: str = ""
     choices: Mapping[str, tuple[str, str]] = {}
     labels: Mapping[str, str] = {}
+    opens: str = ""
 
 
 class PairComparisons(NamedTuple):

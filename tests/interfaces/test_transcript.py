@@ -164,6 +164,7 @@ def discovery(terminal: Terminal) -> None:
             as_typed="discover add_discovery_schema 'definition={\"DS\": {\"DS-id\": \"process/bakery\", …}}'",
             shows=picked("ds_id", "complete_when", "translated"),
         )  # fmt: skip
+        terminal.enquete("discover", "start_project", "project_id=p", shows=picked("project_id"))
         place = ["project_id=p", "conversation_id=bob", "ds_id=process/bakery"]
         terminal.enquete(
             "discover", "conduct_interview", *place, "person=Bob", "budget=5", "--converse",

@@ -150,4 +150,4 @@ def _stand_of(now: Ratings, before: Ratings, agreed_at: float) -> RoundStanding:
         if rated_twice:
             kept[panelist] = fmean(ratings[item] == before[panelist][item] for item in rated_twice)
 
-    return RoundStanding(fmean(agreed) if agreed else None, len(now), kept)
+    return RoundStanding(fmean(agreed) if agreed else None, frozenset(now), kept)

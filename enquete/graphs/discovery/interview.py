@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import PurePath
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
@@ -59,8 +59,12 @@ class DiscoverySettings(BaseModel):
         "instrument's unless named",
         json_schema_extra={"format": "textarea"},
     )
-    questions: int = Field(
-        0, ge=0, le=MOST_QUESTIONS, description="budget of one interview, in questions; 0: the schema's own"
+    questions: Annotated[int | float, Field(multiple_of=0.5)] = Field(
+        0,
+        ge=0,
+        le=MOST_QUESTIONS,
+        description="budget of one interview, in questions, each of which takes 1; a half is left over; 0: the "
+        "schema's own",
     )
     beyond: bool = Field(
         False, description="ask for what is not needed, too, once each, while there are questions left"
@@ -104,9 +108,9 @@ class DiscoverySettings(BaseModel):
         return self.read
 
     @property
-    def budget(self) -> int:
-        """Questions of one interview."""
-        return self.questions or self.discovery.questions
+    def budget(self) -> Decimal:
+        """In questions, of one interview."""
+        return Decimal(str(self.questions or self.discovery.questions))
 
 
 # --- the conversation -------------------------------------------------------------------------------------------------
@@ -218,7 +222,7 @@ class DiscoveryInterview(Conversation[DiscoveryTurn]):
 def begun(unit: str, settings: DiscoverySettings) -> DiscoveryInterview:
     """Before the first turn: with what is known already."""
     return DiscoveryInterview(
-        unit, discovery=settings.discovery, budget=Decimal(settings.budget),
+        unit, discovery=settings.discovery, budget=settings.budget,
         record=reduced(settings.discovery.nodes, {}, settings.current),
         earlier=tuple((turn.question, turn.answer) for turn in settings.earlier), beyond=settings.beyond,
     )  # fmt: skip

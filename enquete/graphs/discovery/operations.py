@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -49,11 +50,19 @@ class Conversed(BaseModel):
     status: str = "open"
     token: str = ""
     questions: int = 0  # asked before the run that goes on; all of them where none does
+    budget: str = "0"  # in questions, of the run that goes on or went last; exact, as a decimal number
     budget_left: str = "0"
     missing: list[str] = []
     answered_by: str = ""  # llm, synthetic or human, in its latest run
     model: str = ""
     turns: list[ProjectTurn] = []
+
+    @property
+    def shown_status(self) -> str:
+        """What callers are told: a run that has come to its end is no record that is complete."""
+        if self.marked:
+            return "completed"
+        return BUDGET_SPENT if self.status == "completed" and not self.complete else self.status
 
     @property
     def goes_on(self) -> bool:
@@ -127,7 +136,12 @@ QUESTIONS = 10
 
 Id = Annotated[str, Field(pattern=CHOSEN_ID)]
 Ds = Annotated[str, Field(min_length=1, max_length=200, description="as list_discovery_schemas names it")]
-Budget = Annotated[int, Field(ge=1, le=100, description="questions that this call may ask")]
+Budget = Annotated[
+    int | float,
+    Field(ge=1, le=100, multiple_of=0.5, description="questions that this call may ask, each of which takes 1"),
+]
+BUDGET_SPENT = "budget_spent"
+"""The status of an interview that ended without a complete record, because its budget of questions was used up."""
 
 
 class Interviewee(BaseModel):
@@ -171,9 +185,7 @@ class Asking(InConversation):
 class Conducting(Asking):
     current_ascr: dict[str, JsonValue] = Field({}, description="what is known already: a record of the schema")
     respondent: Interviewee | None = Field(None, description="needed for the first interview of a conversation")
-    person: str = Field(
-        "", max_length=200, description="in its place: name of a person; the project is begun where it is not yet"
-    )
+    person: str = Field("", max_length=200, description="in its place: name of a person")
 
 
 class Progress(_Asked):
@@ -268,8 +280,6 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
     question."""
     projects = Projects(port)
     if asked.person and asked.respondent is None:
-        if projects.read(asked.project_id) is None:
-            await projects.begin(asked.project_id, "")
         asked = asked.model_copy(update={"respondent": Interviewee(kind="person", name=asked.person)})
     projects.project(asked.project_id)
     schema = await _schema(port, asked.ds_id)
@@ -305,7 +315,7 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     projects = Projects(port)
     talk = _required(projects, asked)
     if talk.status != "waiting" or talk.marked:
-        stands = "marked complete" if talk.marked else talk.status
+        stands = "marked complete" if talk.marked else talk.shown_status
         raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {stands})")
     if not asked.answer.strip():
         raise InputError("answer: is empty; say something, or end the interview with mark_complete")
@@ -411,7 +421,8 @@ async def _begun(
     begun = _conversed(asked, schema, record, talk).model_copy(
         update={
             "respondent": respondent.model_dump(), "status": "started", "token": run.token, "questions": len(before),
-            "budget_left": str(asked.budget), "answered_by": run.respondent, "model": run.model,
+            "budget": str(asked.budget), "budget_left": str(asked.budget), "answered_by": run.respondent,
+            "model": run.model,
         },
     )  # fmt: skip
     await projects.file_interview(asked.project_id, begun)
@@ -491,7 +502,7 @@ async def _kept(
         for turn in stopped.findings.get("turns") or []
     ]
     before = talk.turns[: talk.questions]
-    whole, budget = [*before, *turns], int(stopped.findings.get("budget") or 0)
+    whole, budget = [*before, *turns], Decimal(talk.budget)
     account = _conversed(asked, schema, record.get("record") or talk.record, talk).model_copy(
         update={
             "status": stopped.status, "questions": len(whole if stopped.status == "completed" else before),
@@ -507,11 +518,16 @@ async def _kept(
 def _shown(project: str, talk: Conversed) -> dict[str, JsonValue]:
     return {
         "project_id": project, "conversation_id": talk.conversation, "ds_id": talk.ds, "topic": talk.title,
-        "name": talk.respondent.get("name", ""), "status": "completed" if talk.marked else talk.status,
+        "name": talk.respondent.get("name", ""), "status": talk.shown_status,
         "complete": talk.complete, "marked": talk.marked,
-        "ascr": talk.record, "missing": list(talk.missing), "budget_remaining": talk.budget_left,
+        "ascr": talk.record, "missing": list(talk.missing), "budget_remaining": _as_number(talk.budget_left),
         **talk.authorship,
     }  # fmt: skip
+
+
+def _as_number(budget: str) -> int | float:
+    exact = Decimal(budget)
+    return int(exact) if exact == int(exact) else float(exact)
 
 
 def _summary(talk: Conversed, asked: int, stopped: StoppedRun) -> str:
@@ -538,7 +554,7 @@ OPERATIONS = (
 )
 PERSONS = PersonInterviews(
     start="conduct_interview", answer="answer_interview", end="mark_complete", show="project_progress",
-    keys=("project_id", "conversation_id", "ds_id"), record="ascr",
+    keys=("project_id", "conversation_id", "ds_id"), record="ascr", opens="start_project",
     choices={"ds_id": ("list_discovery_schemas", "schemas")},
     labels={
         "project_id": N_("Project"), "conversation_id": N_("Interview"), "ds_id": N_("Schema"),

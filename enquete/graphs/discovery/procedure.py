@@ -238,7 +238,7 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
 
     @property
     def most_turns(self) -> int:
-        return self.settings.budget
+        return int(self.settings.budget)
 
     def begun(self, unit: str, context: InterviewContext) -> DiscoveryInterview:
         return begun(unit, self.settings)

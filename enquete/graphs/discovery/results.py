@@ -273,7 +273,7 @@ def analyse(
     }  # fmt: skip
     facts = {
         "ds": discovery.id, "title": discovery.title.in_(language), "objective": discovery.objective.in_(language),
-        "complete_when": discovery.completion.text, "budget": settings.budget, "n": len(interviews),
+        "complete_when": discovery.completion.text, "budget": int(settings.budget), "n": len(interviews),
         "n_total": len(people), "complete": sum(talk.interview.complete for talk in interviews),
         "spent": sum(talk.interview.stop == "budget" and not talk.interview.complete for talk in interviews),
         "questions": len(turns) / len(interviews) if interviews else None, "read_by_rule": readers[RULE],

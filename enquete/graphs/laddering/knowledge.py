@@ -488,10 +488,15 @@ def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontolog
     )  # fmt: skip
 
 
-def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[str]) -> int:
-    """Node types on the longest connected path among these nodes; edges count in both directions.
+MAX_CHAIN_STEPS = 5_000
+"""Steps in the search for the longest chain from one concept: interviews, which are nearly trees, need dozens. Beyond
+them the longest found so far counts."""
 
-    A path that passes through several concepts of one type counts that type once.
+
+def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[str]) -> int:
+    """Return the number of node types on the longest connected path among these nodes; edges count both ways.
+
+    A path visits a concept once, and may come back to a type by another concept: that type counts once.
     """
     counted = [node for node in among if not ontology.ladder or graph.nodes[node].type in ontology.ladder]
     groups = _same_type_groups(graph, counted)
@@ -499,18 +504,27 @@ def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[s
     adjacent: dict[str, set[str]] = {group: set() for group in types}
     for node, group in groups.items():
         adjacent[group] |= {groups[other] for other in graph.neighbours[node] if other in groups} - {group}
-    lengths: dict[tuple[str, frozenset[str]], int] = {}
 
-    def longest(group: str, used: frozenset[str]) -> int:
-        key = (group, used)
-        if key not in lengths:
-            now = used | {types[group]}
-            lengths[key] = 1 + max(
-                (longest(other, now) for other in adjacent[group] if types[other] not in now), default=0
-            )
-        return lengths[key]
+    best = 0
+    for start in types:
+        there = reached([start], {group: sorted(others) for group, others in adjacent.items()})
+        most = len({types[group] for group in there})
+        best = max(best, _longest_from(start, adjacent, types, most) if most > best else 0)
+    return best
 
-    return max((longest(group, frozenset()) for group in types), default=0)
+
+def _longest_from(start: str, adjacent: Mapping[str, Collection[str]], types: Mapping[str, str], most: int) -> int:
+    """Return the node types on the longest path from one group; `most`: as many as can be reached at all."""
+    best = 1
+    paths = [((start,), frozenset({types[start]}))]
+    for _ in range(MAX_CHAIN_STEPS):
+        if not paths or best == most:
+            break
+        path, seen = paths.pop()
+        best = max(best, len(seen))
+        onward = [(*path, other) for other in sorted(adjacent[path[-1]]) if other not in path]
+        paths += [(longer, seen | {types[longer[-1]]}) for longer in onward]
+    return best
 
 
 def _same_type_groups(graph: KnowledgeGraph, nodes: Collection[str]) -> dict[str, str]:

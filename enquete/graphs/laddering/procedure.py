@@ -36,7 +36,7 @@ from enquete.graphs.laddering.interviewer import (
     placed,
 )
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph, cover, longest_chain, with_findings
-from enquete.graphs.laddering.questions import opening
+from enquete.graphs.laddering.questions import opening, opening_questions
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings, StopRule
 from enquete.nodes.conversations import (
     Asked,
@@ -327,7 +327,7 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
 
     def begun(self, unit: str, context: InterviewContext) -> LadderingInterview:
         """With the first of the opening questions, which stands for the one that is yet to be worded."""
-        return LadderingInterview(unit, question=self.settings.method.opening.questions[0].in_(self.language))
+        return LadderingInterview(unit, question=opening_questions(self.settings, self.language)[0])
 
     def due(self, talk: LadderingInterview, context: InterviewContext) -> Sequence[Asked]:
         return [Asked(turn=talk.number, question=talk.question)]

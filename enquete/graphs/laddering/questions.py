@@ -32,6 +32,7 @@ from enquete.graphs.laddering.settings import (
     MOST_WORDS,
     SECOND,
     THIRD,
+    TOPIC,
     InterviewMethod,
     LadderingSettings,
     StopRule,
@@ -118,8 +119,8 @@ def contributions(weights: Mapping[str, float], values: Values) -> dict[str, flo
 
 
 def total(parts: Mapping[str, float], multiplier: float) -> float:
-    score = sum(parts.values())
-    return score * multiplier if score >= 0 else score / multiplier
+    """Return the score of a pair: Σ weight × value, times the phase's multiplier, whichever sign it has."""
+    return sum(parts.values()) * multiplier
 
 
 def rank(method: InterviewMethod, candidates: Sequence[Candidate], detected: Detected) -> list[Scored]:
@@ -549,9 +550,21 @@ def technique_of(method: InterviewMethod, choice: QuestionChoice) -> Technique:
     return {technique.id: technique for technique in method.strategies[choice.strategy].techniques}[choice.technique]
 
 
+def opening_questions(settings: LadderingSettings, language: Language) -> list[str]:
+    """Return what a rule may open with: the methodology's questions, about the concept's topic."""
+    topic = settings.topic.topic.in_(language)
+    questions = []
+    for question in settings.method.opening.questions:
+        frame = question.in_(language)
+        other_words = len(frame.replace(TOPIC, "").split())
+        named = in_few_words(topic, max(MOST_WORDS - other_words, 1), language)
+        questions.append(frame.replace(TOPIC, named))
+    return questions
+
+
 def opening(settings: LadderingSettings, language: Language, *key: str | int) -> WordingInput:
     """For the first question; `key` draws which of the rule's openings stands first."""
-    questions = [question.in_(language) for question in settings.method.opening.questions]
+    questions = opening_questions(settings, language)
     first = pick(questions, *key)
     return WordingInput(
         opening=True, goal=settings.method.opening.goal.in_(language), **_about(settings, [], language),
@@ -619,7 +632,8 @@ def jargon(method: InterviewMethod, answers: Sequence[str], language: Language) 
     """Names of node types that no question may hold: none that the respondent or the methodology's own questions
     use."""
     pool = [q for s in method.strategies.values() for t in s.techniques for q in t.questions]
-    everyday = f" {normal(' '.join([*answers, *(q.in_(language) for q in (*pool, *method.opening.questions))]))} "
+    asked = [question.in_(language).replace(TOPIC, "") for question in (*pool, *method.opening.questions)]
+    everyday = f" {normal(' '.join([*answers, *asked]))} "
     for name, kind in method.node_types.items():
         for term in dict.fromkeys((normal(name), normal(kind.label.in_(language)))):
             if f" {term} " not in everyday:

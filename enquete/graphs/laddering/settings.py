@@ -285,7 +285,7 @@ def _short_enough(question: Text) -> Text:
     for language in get_args(Spoken):
         text = getattr(question, language) or ""
         quoted, which = " ".join("x" * MOST_FOCUS_WORDS), f"the {LANGUAGE_NAMES[language]} text"
-        words, most = len(re.sub(r"\{(focus|second|third)\}", quoted, text).split()), most_words(SECOND in text)
+        words, most = len(re.sub(r"\{(focus|second|third|topic)\}", quoted, text).split()), most_words(SECOND in text)
         if words > most:
             raise wrong(f"{which} has up to {words} words with a concept quoted; at most {most}")
         if text.count("?") > 1 or text.count(FOCUS) > 1:
@@ -357,13 +357,15 @@ class Strategy(Part):
                 problem = f"a question lacks {FOCUS}, the place of the concept asked about"
             elif not self.focus and any(FOCUS in text for text in texts):
                 problem = f"a question has {FOCUS}, but the strategy says `focus: false`"
+            elif any(TOPIC in text for text in texts):
+                problem = f"{TOPIC}, the place of the concept's topic, stands in opening questions alone"
             if problem:
                 raise wrong(f"technique '{technique.id}': {problem}")
         return self
 
 
 class Opening(Part):
-    """The first question: warm and open."""
+    """The first question: warm and open. {topic} in it is the place of the concept's topic."""
 
     goal: Text
     elicits: Aim

@@ -320,8 +320,8 @@ class _MethodFile:
 
 
 OPENING = {
-    LANGUAGE: "What comes to your mind first about this topic?",
-    "de": "Was fällt Ihnen zu diesem Thema zuerst ein?",
+    LANGUAGE: "What comes to your mind first about “{topic}”?",
+    "de": "Was fällt Ihnen zum Thema „{topic}“ zuerst ein?",
 }
 PROBES = (
     ("why", "next", "“{focus}”: why does that matter to you?"),

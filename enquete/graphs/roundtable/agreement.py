@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.stopping import Exit, Limits, RoundStanding, exit_after
-from enquete.analysis.vocabulary import content_words, denies, jaccard
+from enquete.analysis.vocabulary import content_words, denies, jaccard, without_adverbs
 from enquete.graphs.roundtable.discussion import Discussion, Round
 from enquete.graphs.roundtable.modes import STANCES, Mode, Response, Stance
 from enquete.locale import N_, in_language, tell
@@ -63,6 +63,14 @@ def likeness(first: Response, second: Response) -> float:
         return 1.0
     words, its = content_words(first.position), content_words(second.position)
     return jaccard(words, its) if len(words & its) >= LEAST_SHARED else 0.0
+
+
+def likeness_but_for_adverbs(first: Response, second: Response) -> float:
+    """Return the likeness of two positions of one participant: who says the same more firmly has not moved."""
+    return likeness(
+        first.model_copy(update={"position": without_adverbs(first.position)}),
+        second.model_copy(update={"position": without_adverbs(second.position)}),
+    )
 
 
 def clusters(responses: Round) -> list[tuple[str, ...]]:
@@ -119,11 +127,12 @@ def should_exit(rounds: Sequence[Round], limits: Limits | None = None, *, assign
     standings = []
     for number, responses in enumerate(rounds):
         now, before = voiced(responses), voiced(rounds[number - 1]) if number else {}
-        kept = {who: likeness(now[who], before[who]) for who in now if who in before}
+        kept = {who: likeness_but_for_adverbs(now[who], before[who]) for who in now if who in before}
         sure = tuple(response.confidence for response in now.values())
-        standings.append(
-            RoundStanding(None, 0, {}) if assigned else RoundStanding(agreement(responses), len(now), kept, sure)
-        )
+        if assigned:
+            standings.append(RoundStanding(None, (), {}))
+        else:
+            standings.append(RoundStanding(agreement(responses), frozenset(now), kept, sure))
     return exit_after(standings, limits or Limits())
 
 
@@ -149,15 +158,18 @@ class Groupthink:
 
 
 def groupthink(responses: Round) -> Groupthink:
-    """Of one round: all sure; one single stance, or where there are none one cluster; a mean Jaccard of the words of
-    all pairs, position and reasoning, from .5. Of fewer than two who took a position nothing is said."""
+    """Of one round: all sure; one single stance, or where nobody has one a single cluster; a mean Jaccard of the words
+    of all pairs, position and reasoning, from .5. Of fewer than two who took a position nothing is said.
+
+    A stance that is missing is no dissent: the stances that were taken count.
+    """
     spoke = voiced(responses)
-    sure, stances = confidences(responses), {response.stance for response in spoke.values()}
+    sure, stances = confidences(responses), {response.stance for response in spoke.values() if response.stance}
     words = [content_words(f"{response.position} {response.reasoning}") for response in spoke.values()]
     alike = [jaccard(first, second) for first, second in combinations(words, 2)]
     holds: dict[Indicator, bool] = {
         "all_sure": len(sure) == len(spoke) and min(sure, default=0) >= ALL_SURE and fmean(sure) >= MEAN_SURE,
-        "one_side": len(clusters(spoke)) == 1 if "" in stances else len(stances) == 1,
+        "one_side": len(stances) == 1 if stances else len(clusters(spoke)) == 1,
         "same_words": bool(alike) and fmean(alike) >= SAME_WORDS,
     }
     indicators = tuple(name for name, seen in holds.items() if seen) if len(spoke) > 1 else ()
@@ -719,10 +731,10 @@ def exit_by_meaning(
     standings = []
     for responses, reading in zip(rounds, read, strict=True):
         if reading.get("basis") != MEANING or reading["by"] == RULE:
-            standings.append(RoundStanding(None, 0, {}))
+            standings.append(RoundStanding(None, frozenset(voiced(responses)), {}))
             continue
         voices, unmoved = voiced(responses), reading.get("unmoved", {})
         kept = {who: float(unmoved[str(numbers[who])]) for who in voices if str(numbers[who]) in unmoved}
         sure = tuple(response.confidence for response in voices.values()) if confidences(responses) else ()
-        standings.append(RoundStanding(reading["agreement"], len(voices), kept, sure))
+        standings.append(RoundStanding(reading["agreement"], frozenset(voices), kept, sure))
     return exit_after(standings, limits)

@@ -350,7 +350,10 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
         offer, fields = of(name), await fields_of(request)
         takes = operations()[offer.by.start][1].takes
         given = {key: typed(takes, key, value.strip()) for key, value in fields if value.strip()}
+        place = offer.by.keys[0]
         try:
+            if offer.by.opens and place in given:
+                await asked(offer.by.opens, **{place: given[place]})
             told = await asked(offer.by.start, **given)
         except EnqueteError as error:
             return await listing(request, fields, name, handlers.mask(error.fact))

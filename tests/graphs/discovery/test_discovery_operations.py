@@ -40,12 +40,12 @@ def do(root: Path, name: str, own_folder: str | None = None, /, **given: Any) ->
 def test_a_project_of_three_schemas_one_of_them_refined(root: Path) -> None:
     """A record that the budget cuts short goes on where it was, with more."""
     warm = do(root, "conduct_interview", **C, ds_id="warm-up-with-challenges", respondent=ANN, synthetic=True)
-    assert (warm["status"], warm["complete"], warm["missing"], warm["budget_remaining"]) == ("completed", True, [], "7")
+    assert (warm["status"], warm["complete"], warm["missing"], warm["budget_remaining"]) == ("completed", True, [], 7)
     assert warm["message_count"] == 6
     kind = do(root, "conduct_interview", **C, ds_id="scheduling-problem-type", synthetic=True)  # the same respondent
     assert kind["complete"]
     short = do(root, "conduct_interview", **C, ds_id="flow-shop", budget=3, synthetic=True)
-    assert (short["complete"], short["budget_remaining"]) == (False, "0")
+    assert (short["status"], short["complete"], short["budget_remaining"]) == ("budget_spent", False, 0)
     assert "Still missing: " in short["summary"]
     whole = do(root, "refine_interview", **C, ds_id="flow-shop", synthetic=True)
     assert whole["complete"]
@@ -67,6 +67,25 @@ def test_a_project_of_three_schemas_one_of_them_refined(root: Path) -> None:
     answer = do(root, "query_project", project_id="p", field="subprocesses.duration", query="what can you tell me")
     assert len(answer["values"][0]["value"]) == 2
     assert {message["ds"] for message in answer["messages"]} == {"flow-shop"}
+
+
+def test_a_budget_may_have_a_half(root: Path) -> None:
+    """By hand: 2.5 questions pay for two, each of which takes 1, and half a one is left."""
+    place = {"project_id": "p", "conversation_id": "half", "ds_id": "flow-shop"}
+    told = do(root, "conduct_interview", **place, budget=2.5, synthetic=True, respondent=ANN)
+    assert (told["message_count"], told["budget_remaining"], told["status"]) == (4, 0.5, "budget_spent")
+    listed = do(root, "project_progress", **place)
+    assert (listed["budget_remaining"], listed["status"]) == (0.5, "budget_spent")
+    with pytest.raises(SettingsError, match=r"budget: 2\.3"):
+        do(root, "conduct_interview", **place, budget=2.3, synthetic=True)
+
+
+@pytest.mark.parametrize("who", [{"person": "Bob"}, {"respondent": ANN}])
+def test_a_project_that_was_never_begun_is_refused(root: Path, who: dict[str, Any]) -> None:
+    place = {"project_id": "nowhere", "conversation_id": "c", "ds_id": "flow-shop"}
+    with pytest.raises(InputError, match="start_project"):
+        do(root, "conduct_interview", **place, **who, synthetic=True)
+    assert not (root / "projects" / "nowhere").exists()
 
 
 def test_every_reply_says_who_answered(root: Path) -> None:
@@ -110,7 +129,7 @@ def test_equal_calls_at_once_are_one_interview(tmp_path: Path) -> None:
         patch.setenv("LLM_BASE_URL", server.base_url)
         *answers, refused = asyncio.run(at_once())
     assert answers[0] == answers[1]
-    assert answers[0]["status"] == "completed"
+    assert answers[0]["status"] == "budget_spent"
     assert "this interview goes on with Ann (persona); take another conversation_id for Bea" in str(refused)
     assert len(server.requests) == len(call_keys(run_folder(tmp_path / "projects" / "p" / "n")))
 

@@ -113,7 +113,9 @@ def test_similarity_is_symmetric_and_within_bounds(one: str, other: str) -> None
         (graph("a1 f1 f2 p1", "a1>f1 f1>f2 f2>p1"), 3),  # two of one type on the way count once
         (graph("a1 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1"), 5),
         (graph("a1 f1 p1", "f1>a1 p1>f1"), 3),  # direction does not matter
-        (graph("a1 f1 a2 p2", "a1>f1 f1>a2 a2>p2"), 3),  # no type twice on a path, though four nodes hang together
+        (graph("a1 f1 a2 p2", "a1>f1 f1>a2 a2>p2"), 3),  # four nodes of three types
+        (graph("a1 f1 p1 f2 i1", "a1>f1 f1>p1 p1>f2 f2>i1"), 4),  # a path may come back to a type, which counts once
+        (graph("f1 a1 p1 i1", "f1>a1 f1>p1 f1>i1"), 3),  # a star: no path has all four
     ],
 )
 def test_longest_chain_by_hand(known: KnowledgeGraph, length: int) -> None:
@@ -138,6 +140,14 @@ def test_depth_score_is_a_chain_over_the_ladder_and_coverage_is_of_all_elements(
     assert (elements.elements_covered, elements.elements_total, elements.breadth) == (2, 8, 0.25)
     assert elements.depth == pytest.approx(2 * 0.2 / 8)
     assert not elements.elements["origin"].covered
+
+
+def test_a_chain_that_comes_back_to_a_type_covers_four_of_five_rungs() -> None:
+    """By hand: attribute, consequence, psychosocial consequence and value on one path, with a second consequence."""
+    quota = dict.fromkeys(("a1", "f1", "p1", "f2", "i1"), ("quota",))
+    known = graph("a1 f1 p1 f2 i1", "a1>f1 f1>p1 p1>f2 f2>i1", quota)
+    element = cover(known, SETTINGS.topic.elements, METHOD).elements["quota"]
+    assert element.depth_score == pytest.approx(4 / 5)
 
 
 def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:

@@ -353,9 +353,9 @@ def test_contributions_by_hand() -> None:
 
 @pytest.mark.parametrize(
     ("parts", "multiplier", "score"),
-    [({"a": 2, "b": 1}, 1.5, 4.5), ({"a": 2, "b": -4}, 0.5, -4.0), ({"a": -2}, 2.0, -1.0), ({}, 3.0, 0.0)],
+    [({"a": 2, "b": 1}, 1.5, 4.5), ({"a": 2, "b": -4}, 0.5, -1.0), ({"a": -2}, 2.0, -4.0), ({}, 3.0, 0.0)],
 )
-def test_a_favoured_phase_never_makes_a_score_worse(parts: dict[str, float], multiplier: float, score: float) -> None:
+def test_a_score_is_multiplied_whichever_sign_it_has(parts: dict[str, float], multiplier: float, score: float) -> None:
     assert total(parts, multiplier) == score
 
 

@@ -402,7 +402,7 @@ def test_an_exhausted_concept_is_left_and_another_one_taken() -> None:
     )
     left = interview.turns[3].next
     scores = {candidate.focus: candidate.score for candidate in left.runners_up}
-    assert scores["n1"] == pytest.approx((2 - 5) / 0.5)  # early: ×.5, so /.5
+    assert scores["n1"] == pytest.approx((2 - 5) * 0.5)  # early: ×.5
 
 
 def test_a_dry_concept_is_left_at_once_for_one_that_may_yield() -> None:

@@ -147,6 +147,49 @@ def test_a_converging_group_ends_in_the_round_in_which_all_have_stayed_twice() -
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("We should introduce strict quotas", "We should definitely introduce strict quotas"),
+        ("We should probably introduce strict quotas", "We should introduce strict quotas gradually"),
+        ("Quoten müssen fair verteilt werden", "Quoten müssen unbedingt fair verteilt werden"),
+        ("Wir brauchen feste Quoten", "Wir brauchen glücklicherweise feste Quoten"),
+    ],
+)
+def test_positions_that_differ_in_an_adverb_are_stable(before: str, now: str) -> None:
+    """Without it they are the same words: likeness 1. b and c disagree throughout, so it is no consensus."""
+    others = {"b": says(SCHOOLS), "c": says(NO_LEVY)}
+    rounds = [{"a": says(before), **others}, {"a": says(now), **others}, {"a": says(before), **others}]
+    assert should_exit(rounds, Limits(most_rounds=6)).reason == "convergence"
+    turned = [{"a": says(before), **others}, {"a": says(f"Never! {SCHOOLS}"), **others}, {"a": says(now), **others}]
+    assert should_exit(turned, Limits(most_rounds=6)).reason == ""
+
+
+def test_a_negation_is_no_adverb() -> None:
+    rounds = [{"a": says(LEVY), "b": says(SCHOOLS)}, {"a": says(NO_LEVY), "b": says(SCHOOLS)}] * 2
+    assert should_exit(rounds, Limits(most_rounds=6)).reason == ""
+
+
+def test_a_late_joiner_does_not_block_convergence() -> None:
+    """a and b have stayed for two rounds; c, who came in round 3, is not counted. Who missed a round is."""
+    stay = {"a": says(LEVY), "b": says(SCHOOLS)}
+    limits = Limits(most_rounds=6)
+    joined = should_exit([stay, stay, {**stay, "c": says(NO_LEVY)}], limits)
+    assert (joined.reason, joined.details["stable_share"]) == ("convergence", 1.0)
+    absent = {**stay, "c": says(NO_LEVY)}
+    missed = should_exit([absent, stay, absent], limits)
+    assert (missed.reason, missed.details["stable_share"]) == ("", pytest.approx(2 / 3))
+    assert should_exit([{}, {}, stay], limits).details["stable_share"] is None  # nobody has been there long enough
+
+
+def test_a_stance_that_is_missing_is_no_dissent() -> None:
+    """Two say yes in different words, and one takes no stance: one single stance, as nobody says no."""
+    group = {"a": says(LEVY, 0.9, "yes"), "b": says("Every county should pay for its carbon", 0.9, "yes")}
+    silent = {**group, "c": says(SCHOOLS, 0.9)}
+    assert groupthink(silent).indicators == ("all_sure", "one_side")
+    assert groupthink({**silent, "c": says(SCHOOLS, 0.9, "no")}).indicators == ("all_sure",)
+
+
 def test_consensus_comes_first_and_confidence_needs_agreement() -> None:
     assert should_exit([{"a": says(LEVY, 0.9), "b": says(LEVY, 0.9)}]).reason == "consensus"
     sure = {"a": says(LEVY, 0.9), "b": says(LEVY, 0.9), "c": says(SCHOOLS, 0.9)}  # .7 · 2/3 + .3 = .77
@@ -168,7 +211,7 @@ def test_the_last_round_ends_it_and_the_least_number_holds_it() -> None:
 def test_a_share_of_a_panel_may_do() -> None:
     """Ratings: 6 of 7 panelists kept theirs, .857 ≥ .85."""
     kept = {str(who): 1.0 for who in range(6)} | {"6": 0.2}
-    rounds = [RoundStanding(0.5, 7, {}), RoundStanding(0.5, 7, kept)]
+    rounds = [RoundStanding(0.5, kept, {}), RoundStanding(0.5, kept, kept)]
     assert exit_after(rounds, Limits(stable_rounds=1, stable_share=0.85)).reason == "convergence"
     assert exit_after(rounds, Limits(stable_rounds=1)).reason == ""
 
