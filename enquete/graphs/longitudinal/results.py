@@ -363,8 +363,8 @@ FINDINGS = (
         name="beyond", table="placebo", kind="difference", p="p", within="given", order=("-size",), top=4, size="size",
         estimate="change", low="low", high="high", test="test", items="item", chart="placebo", scale="-widest, widest",
         simultaneous=True,
-        says=N_("{measure} “{item}” changed by {change} more with the own memory than with a neutral one "
-                "(simultaneous 95% interval {low} to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
+        says=N_("{measure} “{item}” changed by {change} points more with the agents' own memories than with neutral "
+                "ones (simultaneous 95% interval {low} to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
         null=N_("No statement is answered otherwise with the own memory than with a neutral one ({tests} tested, "
                 "smallest adjusted {p}; n = {n}/{n_total}); {power}."),
     ),
