@@ -423,6 +423,7 @@ class Overall:
 
 NOTHING = Overall("nothing to judge")
 NOT_USABLE: Standing = "not usable"
+CANNOT_BE_JUDGED: Standing = "cannot be judged"
 INTERIM = Overall("interim", ("not_finished",))
 
 

@@ -25,6 +25,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
 
 from enquete.instruments.pack import pack_named
+from enquete.instruments.text import Text
+from enquete.state.asking import Language
 from enquete.state.errors import SettingsError, SimulationError
 
 # --- Reading the demo's own sources. A slip in one of them becomes an error that names the file and the entry.
@@ -82,7 +84,7 @@ class World(BaseModel):
     sim_id: str
     project_id: str
     graph_id: str
-    requirement: str
+    requirement: Text
     narrative_direction: str
     reasoning: str
     hot_topics: tuple[str, ...]
@@ -205,13 +207,15 @@ def profile(number: int, agent: DemoAgent, world: World) -> dict[str, JsonValue]
     }
 
 
-def config(world: World, agents: Sequence[DemoAgent], rounds: int, initial: Initial) -> dict[str, JsonValue]:
-    """simulation_config.json."""
+def config(
+    world: World, agents: Sequence[DemoAgent], rounds: int, initial: Initial, language: Language
+) -> dict[str, JsonValue]:
+    """simulation_config.json. language: of its question, which a report begins with."""
     return {
         "simulation_id": world.sim_id,
         "project_id": world.project_id,
         "graph_id": world.graph_id,
-        "simulation_requirement": world.requirement,
+        "simulation_requirement": world.requirement.in_(language),
         "time_config": {
             "total_simulation_hours": rounds * world.minutes_per_round // 60,
             "minutes_per_round": world.minutes_per_round,
@@ -679,13 +683,14 @@ class ActionLog:
 PAUSES_BEFORE: Mapping[Platform, int] = {"twitter": 2, "reddit": 3}
 
 
-def demo_population(folder: Path, *, completed: bool, pack: str = "") -> Path:
+def demo_population(folder: Path, *, completed: bool, pack: str = "", language: Language = "de") -> Path:
     """Write the simulation of a pack's demo (the default pack's unless named) into `folder`/simulations/{sim_id} and
     return that path.
 
     completed=False: profiles and configuration are there, run_state says running, and nothing has happened yet.
     completed=True: the same with OASIS databases and action logs of eight rounds, and run_state says completed.
-    Only the simulation's own files are written; interviews beside them stay. The same bytes each time.
+    language: of the question that the simulation was set. Only the simulation's own files are written; interviews
+    beside them stay. The same bytes each time.
     """
     world, agents = load_world(pack), load_agents(pack)
     path = folder / "simulations" / world.sim_id
@@ -694,7 +699,7 @@ def demo_population(folder: Path, *, completed: bool, pack: str = "") -> Path:
     initial = {platform: load_course(platform, pack)[0] for platform in PLATFORMS}
     rounds = len(load_course("twitter", pack)) - 1
     write_profiles(path, agents, world)
-    write_json(path / "simulation_config.json", config(world, agents, rounds, initial))
+    write_json(path / "simulation_config.json", config(world, agents, rounds, initial, language))
     write_json(path / "state.json", state(world, agents))
     logs = {platform: simulate(path, platform, pack) for platform in PLATFORMS} if completed else {}
     write_json(path / "run_state.json", run_state(world, rounds, logs))

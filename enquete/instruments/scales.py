@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
-from enquete.instruments.text import Line, Part, Text, current, shown, suggestion, wrong
+from enquete.instruments.text import LANGUAGES, Line, Part, Text, current, shown, suggestion, wrong
 from enquete.state.asking import Language, Option
 
 # --- Answer scales: the built-in ones, a file's own, and plain numbers of points -------------------------------------
@@ -20,6 +21,13 @@ Ends = tuple[Text, Text]
 
 AGREEMENT: Ends = (Text(de="lehne stark ab", en="strongly disagree"), Text(de="stimme stark zu", en="strongly agree"))
 AMOUNT: Ends = (Text(de="sehr gering", en="very low"), Text(de="sehr hoch", en="very high"))
+
+
+AGREE = re.compile(r"\b(agree\w*|stimm\w*|zustimm\w*)\b", re.IGNORECASE)
+DISAGREE = re.compile(
+    r"\b(disagree\w*|not agree|lehn\w*|ablehn\w*|nicht zu|stimm\w* (gar |überhaupt )?nicht)\b", re.IGNORECASE
+)
+"""Words at the ends of scales of agreement, in the languages that instruments are written in."""
 
 
 def _labels_as_mapping(value: object) -> object:
@@ -52,6 +60,17 @@ class Scale(Part):
     @property
     def points(self) -> tuple[int, ...]:
         return tuple(range(self.min, self.max + 1))
+
+    @property
+    def measures_agreement(self) -> bool:
+        """Return whether more points mean more agreement, going by the words at its two ends in any language.
+
+        Of “much worse … much better” nobody may say that somebody agrees, nor of a scale on which 1 is agreement.
+        """
+        low, high = self.labels[self.min], self.labels[self.max]
+        spoken = [language for language in LANGUAGES if low.has(language) and high.has(language)]
+        ends = [(low.in_(language), high.in_(language)) for language in spoken]
+        return any(DISAGREE.search(least) and AGREE.search(most) and not DISAGREE.search(most) for least, most in ends)
 
     def options(self, language: Language) -> tuple[Option, ...]:
         """All points in ascending order; the label is '' where the scale has none."""

@@ -296,6 +296,11 @@ class LocalMemory:
         key = f"{preference.run_id}/{preference.question_id}"
         self._store.put(PREFERENCES, key, preference.model_dump())
 
+    def count_compared(self) -> int:
+        """How many pairs of answers a critic compared, of all runs, whether or not a preference followed."""
+        annotated = sum("critic_score" in value for _, value in self._all_of(RECORDS))
+        return annotated // 2
+
     def preferences(self) -> list[Preference]:
         """Of all runs, in the order of their keys."""
         return [Preference.model_validate(value) for _, value in sorted(self._all_of(PREFERENCES))]

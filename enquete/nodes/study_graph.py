@@ -247,7 +247,7 @@ def as_demo(request: RunRequest, root: Path, *, completed: bool) -> RunRequest:
     request names one: a key in the environment must not make a demonstration cost money.
     """
     folder = root / FOLDER / new_run_id().removeprefix("run_")
-    path = demo_population(folder, completed=completed)
+    path = demo_population(folder, completed=completed, language=request.language or "de")
     (folder / MARKER).touch()
     is_open = request.respondent is None and request.model is None and request.arms is None
     return request.model_copy(

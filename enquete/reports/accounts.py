@@ -207,6 +207,11 @@ def _memoryless(reading: RunReading, frame: pd.DataFrame) -> Iterator[Words]:
     reconstructed = int(frame["baseline"].eq("reconstructed").sum())
     if reconstructed:
         text = N_("{n} of {total} rows belong to a reconstructed T0.")
+        if reading.idle:
+            text = N_(
+                "{n} of {total} rows belong to T0. It was measured, but nothing happened in the simulation after it, "
+                "so it counts as a reconstructed one (column baseline)."
+            )
         yield marked(text, n=str(reconstructed), total=str(len(frame)))
     remembering, total = with_memory(reading, frame)
     meant = reading.record.kind != "personas" and reading.record.digest_chars > 0
@@ -299,10 +304,19 @@ LIMITS: Mapping[str, str] = {
         "The respondents are simulated. No figure of this report describes people; there is no comparison with a "
         "real survey."
     ),
+    "simulated_compared": N_(
+        "The respondents are simulated. No figure of this report describes people; instrument health compares the "
+        "spread of some answers with a survey of people, and nothing else is compared with one."
+    ),
     "simulated_and_people": N_(
         "Some respondents are people ({n_people}) who answered for themselves and are no sample of any group; all "
         "others are simulated. No figure of this report describes a population of people; there is no comparison with "
         "a real survey."
+    ),
+    "simulated_and_people_compared": N_(
+        "Some respondents are people ({n_people}) who answered for themselves and are no sample of any group; all "
+        "others are simulated. No figure of this report describes a population of people; instrument health compares "
+        "the spread of some answers with a survey of people, and nothing else is compared with one."
     ),
     "people": N_(
         "The respondents are people ({n_people}) and no sample of any group. No figure of this report describes a "
@@ -331,7 +345,7 @@ LIMITS: Mapping[str, str] = {
     "n_people": N_("People: N = {n_people}; {total} of {planned} planned answers are there."),
     "n_both": N_("N = {n} agents, people: {n_people}; {total} of {planned} planned answers are there."),
     "n_so_far": N_("{total} answers are there so far."),
-    "instruments": N_("The findings hold for the wording of the instruments: {what}."),
+    "instruments": N_("The findings hold for the wording of these instruments alone, by hash (SHA-256): {what}."),
     "reconstructed": N_(
         "T0 is reconstructed. The experience effect compares answers with and without memory; it is not drift."
     ),
@@ -367,8 +381,10 @@ LIMITS_TABLE = d.Table(
         d.reference("lowest", N_("lowest in"), to="group"), d.share("high", N_("highest")),
         d.reference("highest", N_("highest in"), to="group"), d.text("what", N_("what"))),
     views=(
-        d.View(at="section", heading="", where=f"place <= {IN_REPORT}", says=LIMITS, word="limit"),
-        d.View(at="appendix", heading=N_("Further limits"), where=f"place > {IN_REPORT}", says=LIMITS, word="limit"),
+        d.View(at="section", heading="", where=f"place <= {IN_REPORT} or limit == 'instruments'", says=LIMITS,
+            word="limit"),
+        d.View(at="appendix", heading=N_("Further limits"), says=LIMITS, word="limit",
+            where=f"place > {IN_REPORT} and limit != 'instruments'"),
     ),
 )  # fmt: skip
 
@@ -380,7 +396,7 @@ def limits(
     """Rows of LIMITS_TABLE, the gravest first."""
     asked = took_part(reading, frame)
     rows = [
-        *_about_respondents(reading, asked), *_about_memory(reading, frame), *_about_change(reading, results),
+        *_about_respondents(reading, asked, health), *_about_memory(reading, frame), *_about_change(reading, results),
         *_about_shape(health), *_about_samples(reading, results, health),
         *_about_numbers(reading, frame, asked, partial=partial),
     ]  # fmt: skip
@@ -388,12 +404,23 @@ def limits(
     return [{**empty, **row, "place": place} for place, row in enumerate(rows, start=1)]
 
 
-def _about_respondents(reading: RunReading, asked: TookPart) -> Iterator[Row]:
+HUMAN_CHECKS = ("variance_ratio", "human_jsd", "human_w1")
+"""Checks that need answers of people."""
+
+
+def _compared_with_people(health: Health) -> bool:
+    """Whether a check compared answers with those of people, as an instrument gives them."""
+    of_people = [check for check in health.checks if check.found.name in HUMAN_CHECKS]
+    return any(check.found.verdict != "not computed" for check in of_people)
+
+
+def _about_respondents(reading: RunReading, asked: TookPart, health: Health) -> Iterator[Row]:
     main, n_people = reading.record.main, len(asked.people)
     if not asked.agents:
         yield {"limit": "people", "n_people": n_people}
         return
-    yield {"limit": "simulated_and_people" if asked.people else "simulated", "n_people": n_people}
+    limit = "simulated_and_people" if asked.people else "simulated"
+    yield {"limit": f"{limit}_compared" if _compared_with_people(health) else limit, "n_people": n_people}
     if main.respondent == "synthetic":
         yield {"limit": "synthetic"}
     else:

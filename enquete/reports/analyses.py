@@ -8,6 +8,7 @@ beside a count. The findings name the arms they read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,6 +21,7 @@ from pydantic import JsonValue
 from threadpoolctl import threadpool_limits
 
 from enquete.analysis.association import Kind, cross_table
+from enquete.instruments.instrument import slug
 from enquete.ledger.record import RunRecord
 from enquete.locale import N_, in_language, tell
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, opened
@@ -288,7 +290,7 @@ def _spread(
     presentation: Presentation, analysis: Analysis, table: Table, column: Column, label: str
 ) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """A table whose key has a second column has a row an agent and value of it: each value is a column of its own,
-    `<column>_<value>`, whose label names it by the key's name, "desirability of “{scenario}”"."""
+    `<column>_<its name>` in the language of the report. Its label names it, too: "desirability of “{scenario}”"."""
     frame = analysis.tables[table.name]
     if len(table.key) == 1:
         yield column.name, label, frame
@@ -298,8 +300,13 @@ def _spread(
     if to := presentation.tables.get(key.to):
         known = analysis.tables[to.name]
         names = dict(zip(known[to.key[0]], known[to.label], strict=True))
+    taken: set[str] = set()
     for value, rows in frame.groupby(key.name, sort=False):
-        yield f"{column.name}_{value}", label.format(**{key.name: names.get(value, str(value))}), rows
+        called = str(names.get(value, value))
+        words = re.sub(r"[^a-z0-9]+", "_", slug(called).lower()).strip("_") or str(value)
+        name = f"{column.name}_{words if words not in taken else value}"
+        taken.add(words)
+        yield name, label.format(**{key.name: called}), rows
 
 
 def agent_table(

@@ -443,6 +443,19 @@ def step(names: Iterable[object], px: float = LABEL, *, least: int = 34, most: i
     return alt.Step(max(least, LINE * max((len(broken(name, px, most)) for name in names), default=1) + 6))
 
 
+def by_scale(
+    rows: pd.DataFrame, draw: Callable[[pd.DataFrame], alt.TopLevelMixin], scale: str = "scale"
+) -> alt.TopLevelMixin:
+    """Draw one panel a scale, headed by it where there are several, in the order of the frame: what was answered on
+    different scales is not ranked in one picture."""
+    panels = {str(name): draw(part) for name, part in rows.groupby(scale, sort=False)}
+    if len(panels) == 1:
+        return next(iter(panels.values()))
+    headed = [panel.properties(title=alt.Title(name, anchor="start", fontSize=SIZE)) for name, panel in panels.items()]
+    stacked: alt.VConcatChart = alt.vconcat(*headed).resolve_scale(color="independent")
+    return stacked
+
+
 def by_group(data: ChartData, everybody: pd.DataFrame, groups: pd.DataFrame, px: float) -> list[pd.DataFrame]:
     """Cells of matrices with a column for all agents and one a group, in the order of the frames: as many matrices as
     the groups need, each column with `group`, `group_id`, `n` and `mean`.

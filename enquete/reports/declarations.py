@@ -266,7 +266,8 @@ class Finding:
     expression over columns and facts, a share of what is possible, by which findings are ranked. items: column with the
     item ids whose answers it rests on.
     scale: an expression for both ends of the scale that the estimate is on, "scale_min, scale_max", which its small
-    picture on page one needs; shares need none. points: what the picture shows in place of the estimate with its
+    picture on page one needs; shares need none. simultaneous: the intervals hold for all rows of the table at once, as
+    is said beside the picture. points: what the picture shows in place of the estimate with its
     interval.
     """
 
@@ -293,6 +294,7 @@ class Finding:
     chart: str = ""
     scale: str = ""
     points: tuple[ScaleValue, ...] = ()
+    simultaneous: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -160,12 +160,13 @@ def _position(item: AskedItem, value: float, low: int, high: int, language: Lang
 def overall(
     answers: pd.DataFrame, items: Mapping[str, AskedItem], planned: int, language: Language
 ) -> tuple[str, list[str]]:
-    """How many answered, and the items of the highest and the lowest mean, in shares of their scales."""
+    """How many answered, and the items of the highest and the lowest mean among those on the commonest scale: answers
+    on different scales are not ranked."""
     words = in_language(WORDS, language)
     parts = [words["answered"].format(n=answers["participant"].nunique(), total=planned)]
     closed = chosen(answers, answers["value"].notna() & answers["scale_min"].notna())
-    low, high = closed["scale_min"], closed["scale_max"]
-    means = ((closed["value"] - low) / (high - low)).groupby(closed["item_id"]).mean().sort_values(kind="stable")
+    alike = _on_one_scale([items[str(item)] for item in closed["item_id"].unique()], language)
+    means = closed[closed["item_id"].isin(alike)].groupby("item_id")["value"].mean().sort_values(kind="stable")
     named = dict.fromkeys([means.index[-1], means.index[0]]) if len(means) else {}
     for word, item in zip(("highest", "lowest"), named, strict=False):
         rows = closed[closed["item_id"].eq(item)]
@@ -174,6 +175,16 @@ def overall(
         parts.append(words[word].format(wording=items[str(item)].text(language), value=value, n=len(rows), **scale))
     rests = closed[closed["item_id"].isin(list(named))] if named else answers
     return "; ".join(parts) + ".", list(ids(rests.iloc[:AGGREGATE_ANSWERS]))
+
+
+def _on_one_scale(items: Sequence[AskedItem], language: Language) -> list[str]:
+    """Ids of the items on the scale that most of them share: the same points with the same words."""
+    by_scale: dict[tuple[Any, ...], list[str]] = {}
+    for item in items:
+        points = (item.scale_min, item.scale_max)
+        words = tuple(item.label(point, language) for point in points if point is not None)
+        by_scale.setdefault((*points, *words), []).append(item.item_id)
+    return max(by_scale.values(), key=len, default=[])
 
 
 def shortened(text: str) -> str:

@@ -35,7 +35,7 @@ from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.asking import Language
 
 MOST_WORDS = 40
-"""Of a finding's sentence."""
+"""Of a finding's sentence. Names that are too short to be cut and lists of groups may take it further."""
 LEVEL = 0.05
 """Below which an adjusted p says that there is a difference."""
 FEWEST = 5
@@ -283,6 +283,8 @@ DOTS = (N_("dot: {what} {value}"), N_("diamond: {what} {value}"))
 OF = N_("{value} ({of})")
 INTERVAL = N_("{dots}; line: 95% interval {low} to {high}")
 INTERVALS = N_("{dots}; lines: 95% intervals")
+SIMULTANEOUS = N_("{dots}; line: simultaneous 95% interval {low} to {high}")
+ALL_SIMULTANEOUS = N_("{dots}; lines: simultaneous 95% intervals")
 NO_INTERVAL = N_("{dots}; no interval")
 
 
@@ -304,7 +306,8 @@ def _strip(finding: Finding, row: Row, known: Mapping[str, Column], results: Res
         )
         named.append(tell(text, language).format(what=results.label(column), value=value))
     intervals = sum(dot.low is not None for dot in shown)
-    says = NO_INTERVAL if not intervals else INTERVALS if intervals > 1 else INTERVAL
+    one, several = (SIMULTANEOUS, ALL_SIMULTANEOUS) if finding.simultaneous else (INTERVAL, INTERVALS)
+    says = NO_INTERVAL if not intervals else several if intervals > 1 else one
     low, high = (results.cell(known[end], row) if end else "" for end in (points[0].low, points[0].high))
     return Strip(least, most, shown, tell(says, language).format(dots="; ".join(named), low=low, high=high), is_share)
 

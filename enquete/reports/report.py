@@ -33,10 +33,10 @@ from altair.utils.schemapi import debug_mode
 from cmarkgfm import markdown_to_html_with_extensions
 from pydantic import JsonValue
 
-from enquete.analysis.diagnostics import NOT_USABLE, Standing
+from enquete.analysis.diagnostics import CANNOT_BE_JUDGED, NOT_USABLE, Standing
 from enquete.ledger.folders import write_atomically
 from enquete.ledger.record import Chosen
-from enquete.locale import N_, NN_, Words, plural, tell, whole
+from enquete.locale import N_, NN_, Words, plural, quoted, tell, whole
 from enquete.nodes import fit
 from enquete.nodes.critic_graph import PairRecord
 from enquete.reports import accounts, pictures
@@ -325,7 +325,11 @@ def page_one(
         banner=banner(reading, asked),
         asked=_asked(reading, frame, asked, titles, interim=interim),
         interim=interim,
-        notices=(*notices, *(unusable(judged, language) for judged in usable if judged.standing == NOT_USABLE)),
+        notices=(
+            *notices,
+            *(unusable(judged, language) for judged in usable if judged.standing == NOT_USABLE),
+            *_unjudged(usable, language),
+        ),
         findings=tuple(leading(stated, across)),
         across=tuple(across[:PER_METHODOLOGY]),
         usable=tuple(usable),
@@ -349,6 +353,16 @@ def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFind
 
 
 _UNUSABLE = N_("{title}: not usable. What was not tested is no finding: see the appendix.")
+
+
+_UNJUDGED = N_("{titles}: cannot be judged. Whether these findings say anything about the agents is not known.")
+
+
+def _unjudged(usable: Sequence[Usable], language: Language) -> Iterator[str]:
+    """Said above what was found, where too little could be checked."""
+    titles = [judged.title for judged in usable if judged.standing == CANNOT_BE_JUDGED]
+    if titles:
+        yield tell(_UNJUDGED, language).format(titles=", ".join(titles))
 
 
 def unusable(judged: Usable, language: Language) -> str:
@@ -447,8 +461,9 @@ def _shortened(text: str, words: int) -> str:
 
 _SO_FAR = N_("{agents} of {types} are being asked ({methods}): {responded} answers are there so far.")
 _ASKED = N_("{agents} of {types} answered {methods}: {responded} of {planned} planned answers are there.")
-_COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n} agents.")
-_NOT_COMPARED = N_("No groups are compared: fewer than two have {fewest} agents.")
+_BY = N_("Groups are compared by {by}.")
+_COMPARED = N_("Groups are compared by {by}, those of {fewest} agents or more: {groups} with {n} agents.")
+_NOT_COMPARED = N_("No groups are compared by {by}: fewer than two have {fewest} agents.")
 
 
 def _asked(
@@ -467,12 +482,15 @@ def _asked(
         methods=", ".join(titles.values()), responded=whole(len(responded(main)), language),
         planned=whole(len(main), language),
     )  # fmt: skip
+    by = quoted(reading.by, language) if reading.by else tell(N_("stakeholder type"), language)
     large = [n for n in sizes.values() if n >= FEWEST]
     if len(large) < 2:
-        text = f"{text} {tell(_NOT_COMPARED, language).format(fewest=FEWEST)}" if len(sizes) > 1 else text
+        text = f"{text} {tell(_NOT_COMPARED, language).format(fewest=FEWEST, by=by)}" if len(sizes) > 1 else text
     elif sum(large) < len(asked.all):
         groups, n = plural(NN_("{n} group", "{n} groups"), len(large), language), whole(sum(large), language)
-        text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=n, groups=groups)}"
+        text = f"{text} {tell(_COMPARED, language).format(fewest=FEWEST, n=n, groups=groups, by=by)}"
+    else:
+        text = f"{text} {tell(_BY, language).format(by=by)}"
     unfit = fit.told(reading.record.fit, language, titles) if reading.record.fit else []
     choice = reading.record.chosen
     left_out = [_not_asked(choice, reading)] if choice and choice.not_asked else []

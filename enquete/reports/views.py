@@ -79,8 +79,8 @@ def _environment(language: Language) -> Environment:
 # --- What is read of a methodology's results: views of its declared tables, told in one language ----------------------
 
 
-FEWEST_WORDS = 4
-"""Of a name that is cut."""
+FEWEST_WORDS = 14
+"""Of a name that is cut: a shorter one is told whole, since half a sentence says something else."""
 YES_NO = {True: N_("yes"), False: N_("no")}
 FIGURES = ("integer", "number", "share", "of", "interval", "bounds", "flag")
 RIGHT = ("integer", "number", "share", "p", "of", "interval", "bounds")
@@ -220,7 +220,7 @@ class Results:
         def written(cells: Mapping[str, str]) -> str:
             return told.format(**{name: PlaceholderText(cell) for name, cell in cells.items()})
 
-        long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
+        long = [name for name in cells if name in known and known[name].format in ("reference", "text")]
         if room is not None and long and len(written(cells).split()) > room:
             left = room - len(written({**cells, **dict.fromkeys(long, "")}).split())
             long.sort(key=lambda name: len(cells[name].split()))  # what is short leaves its share

@@ -325,8 +325,15 @@ def _title(texts: Sequence[str], cluster: TextCluster) -> str:
     central = ([text for text in theirs if not _SELF.search(text)] or theirs)[:TITLES]
     title = min(central, key=lambda text: len(text.split())).rstrip(" .")
     if len(title) > TITLE_CHARS:
-        title = f"{title[:TITLE_CHARS].rsplit(' ', 1)[0].rstrip(',;:')} …"
+        title = _first_clauses(title)
     return title[:1].upper() + title[1:]
+
+
+def _first_clauses(sentence: str) -> str:
+    """As many clauses as fit, since half a clause says something else; the whole sentence where the first is longer."""
+    ends = [match.start() for match in re.finditer(r"[,;:–](?=\s)", sentence)]
+    fitting = [end for end in ends if TITLE_CHARS / 3 <= end <= TITLE_CHARS]
+    return f"{sentence[: fitting[-1]].rstrip()} …" if fitting else sentence
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:

@@ -119,6 +119,12 @@ def memory_preferences(sim_id: str | Path, *, root: str | None = None, out: str 
         return standings(memory.preferences())
 
 
+def count_compared(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> int:
+    """How many pairs of answers were compared over all runs, also those from which no preference follows."""
+    with LocalMemory.opened(interviews_of(str(sim_id), root, out), read_only=True) as memory:
+        return memory.count_compared()
+
+
 # --- Deletion --------------------------------------------------------------------------------------------------------
 
 

@@ -99,7 +99,7 @@ def results_alone(*, report: bool = False, exports: bool = False) -> Iterator[No
             patch.setattr("enquete.reports.exports.markdown", lambda *_: "")
             patch.setattr("enquete.reports.exports.episodes", lambda *_: [])
         if not (report or exports):
-            patch.setattr("enquete.reports.synthesis.write_exports", lambda *_: None)
+            patch.setattr("enquete.reports.synthesis.write_exports", lambda *given: given[4]())  # the account
             patch.setattr("enquete.reports.synthesis.write_report", lambda *_, **__: SimpleNamespace(findings=[]))
         yield
 

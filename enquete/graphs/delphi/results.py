@@ -171,6 +171,16 @@ def accord_state(item: str, is_rated: bool) -> str:
 VERDICTS = {"consensus": N_("consensus"), "open": N_("open"), "disagreement": N_("disputed")}
 STANDS = {"camps": N_("camps"), "hold_outs": N_("hold-outs"), "scattered": N_("opinions are spread")}
 SIDES = {"below": N_("below"), "above": N_("above")}
+def _at_ends(low_at: int, high_at: int, low: int, high: int) -> str:
+    """Whether a camp is a single point at an end of the scale, of which nothing lies beyond."""
+    if low_at <= low:
+        return "both_ends" if high_at >= high else "low_end"
+    return "high_end" if high_at >= high else "inner"
+
+
+AT_ENDS = {
+    "inner": N_("neither"), "low_end": N_("the lower one"), "high_end": N_("the upper one"), "both_ends": N_("both"),
+}  # fmt: skip
 RANKED_BY = {"mean": N_("by mean"), "consensus": N_("by agreement")}
 STATES = {"filled": N_("filled"), "partly": N_("in part"), "open": N_("open"), "not_applicable": N_("not applicable")}
 OUTCOMES = {"closer": N_("nearer"), "farther": N_("farther"), "neither": N_("neither")}
@@ -199,7 +209,8 @@ ROUNDS = d.Table(
         d.of("n_responded", "n_planned", N_("answers / planned")), d.of("n", "n_total", N_("agents / all")),
         d.integer("n_consensus", N_("themes in consensus")), d.integer("n_open", N_("open")),
         d.integer("n_disputed", N_("disputed")),
-        d.number("w", N_("Kendall's W"), means=N_("agreement of the agents' rankings of the themes")),
+        d.number("w", N_("Kendall's W ({main_dimension})"),
+            means=N_("agreement of the agents' rankings of the themes")),
         d.text("first_at", N_("first answer")), d.text("last_at", N_("last answer")),
     ),
     views=(
@@ -349,6 +360,7 @@ DISSENT = d.Table(
         d.integer("n_above", N_("above")),
         d.integer("n_between", N_("between")), d.integer("n_stayed", N_("stayed from the round before")),
         d.integer("low_at", N_("lower camp up to")), d.integer("high_at", N_("upper camp from")),
+        d.code("ends", N_("camps at the ends of the scale"), levels=AT_ENDS),
         d.p_value("p", means=N_("how often the most divided of so many even spreads looks so")), d.adjusted_p(),
         d.share("above_share", N_("share of the upper camp")), d.share("above_low", N_("lower bound")),
         d.share("above_high", N_("upper bound")), d.number("mean_gap", N_("mean distance from the median")),
@@ -493,10 +505,21 @@ FINDINGS = (
         test="a split as wide among even spreads",
         where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5",
         order=("agreement",), top=2, size="(1 - agreement) / 2", estimate="above_share", low="above_low",
-        high="above_high", items="item", chart="dissent",
-        says=N_("“{theme}” splits the panel: {n_below} agents rate its {dimension} {low_at} or less, {n_above} "
-                "agents {high_at} or more ({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}, "
-                "adjusted {p}; n = {n}/{n_total})."),
+        high="above_high", items="item", chart="dissent", word="ends",
+        says={
+            "inner": N_("“{theme}” splits the panel: {n_below} agents rate its {dimension} {low_at} or less, {n_above} "
+                        "agents {high_at} or more ({above_share}, 95% interval {above_low} to {above_high}; A = "
+                        "{agreement}, adjusted {p}; n = {n}/{n_total})."),
+            "low_end": N_("“{theme}” splits the panel: {n_below} agents rate its {dimension} {low_at}, {n_above} "
+                          "agents {high_at} or more ({above_share}, 95% interval {above_low} to {above_high}; A = "
+                          "{agreement}, adjusted {p}; n = {n}/{n_total})."),
+            "high_end": N_("“{theme}” splits the panel: {n_below} agents rate its {dimension} {low_at} or less, "
+                           "{n_above} agents {high_at} ({above_share}, 95% interval {above_low} to {above_high}; A = "
+                           "{agreement}, adjusted {p}; n = {n}/{n_total})."),
+            "both_ends": N_("“{theme}” splits the panel: {n_below} agents rate its {dimension} {low_at}, {n_above} "
+                            "agents {high_at} ({above_share}, 95% interval {above_low} to {above_high}; A = "
+                            "{agreement}, adjusted {p}; n = {n}/{n_total})."),
+        },
     ),
     d.Finding(
         name="agreed", n="n", estimate="n_consensus", size="n_consensus / n_judged", where="n_judged > 0",
@@ -509,8 +532,9 @@ FINDINGS = (
         where="round == @last_round and dimension == @main_dimension and label != 'disagreement' and n >= 5",
         order=("-median", "-mean"), size="abs(median - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)",
         estimate="mean", low="mean_low", high="mean_high", items="item", chart="ranking", scale="scale_min, scale_max",
+        simultaneous=True,
         says=N_("Undisputed and highest in {dimension}: “{theme}”, median {median} (undisputed themes with this "
-                "median: {tied}; mean {mean}, 95% interval {mean_low} to {mean_high} for the highest of all; n = "
+                "median: {tied}; mean {mean}, simultaneous 95% interval {mean_low} to {mean_high}; n = "
                 "{n}/{n_total})."),
     ),
     d.Finding(
@@ -983,6 +1007,7 @@ class Panel:
             "n_above": len(sides[1]), "n_stayed": len(stayed & {*sides[0], *sides[1]}), "mean_gap": holding.mean_gap,
             "n_between": split.n_between if split else None, "low_at": split.low if split else None,
             "high_at": split.high if split else None,
+            "ends": _at_ends(split.low, split.high, low, high) if split else None,
             "p": min(1.0, (camps_p(counts) or 1.0) * len(self.themes)) if split else None,  # of the most divided of all
             **{f"above_{key}": figures.get(key) for key in ("share", "low", "high")},
         }  # fmt: skip

@@ -498,15 +498,16 @@ FINDINGS = (
     d.Finding(
         name="divides", after="views", table="items", where="verdict == 'apart' and both_sides == True",
         order=("-apart",), size="sd / scale_max", items="item", estimate="mean", low="low", high="high",
-        chart="statements", scale="scale_min, scale_max",
+        chart="statements", scale="scale_min, scale_max", simultaneous=True,
         says=N_("“{label}” sets the shared views apart most: {n_above} agents place it above the middle, {n_below} "
                 "below (mean {mean}, SD {sd} on {scale_min} to {scale_max}; n = {n}/{n_total})."),
     ),
     d.Finding(
         name="common", after="views", table="items", where="common_rank == 1", size="abs(mean) / scale_max",
         items="item", estimate="mean", low="low", high="high", chart="statements", scale="scale_min, scale_max",
-        says=N_("Common ground is “{label}”: mean place {mean} on {scale_min} to {scale_max} (95% interval for "
-                "whichever statement is singled out {low} to {high}; n = {n}/{n_total})."),
+        simultaneous=True,
+        says=N_("Common ground is “{label}”: mean place {mean} on {scale_min} to {scale_max} (simultaneous 95% "
+                "interval {low} to {high}; n = {n}/{n_total})."),
     ),
     d.Finding(
         name="types", table="structure", kind="difference", word="outcome", p="p",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import altair as alt
 import pandas as pd
 
@@ -17,6 +19,7 @@ from enquete.reports.charts import (
     along,
     beside,
     by_group,
+    by_scale,
     fitting,
     intervals,
     matrix,
@@ -39,9 +42,14 @@ BESIDE, SMALL = 30, 10
 def drift(data: ChartData) -> alt.TopLevelMixin:
     """A row a statement, the greatest rise on top: the means of both waves, and beside them the change."""
     rows = data.top(data.rows(told=("item", "before", "after", "change", "low_to_high", "n_of_n_total")), "item")
-    scales = data.frame("answers")
+    ends = data.frame("answers").drop_duplicates("item_id").set_index("item_id")[["scale_min", "scale_max"]]
+    _note_changes(data, rows)
+    return by_scale(rows.join(ends, on="item_id"), partial(_means_and_changes, data))
+
+
+def _means_and_changes(data: ChartData, rows: pd.DataFrame) -> alt.TopLevelMixin:
     title = data.tell(N_("means: ring T0, dot T1"))
-    at = whole("after", int(scales["scale_min"].min()), int(scales["scale_max"].max()), title)
+    at = whole("after", int(rows["scale_min"].min()), int(rows["scale_max"].max()), title)
     base = data.chart(rows).encode(y=data.names(rows, "item", most=3))
     line = base.mark_rule(strokeWidth=2).encode(x=along(at, "before"), x2=alt.X2("after:Q"))
     t0 = base.mark_point(stroke=MUTED, strokeWidth=2, size=150, fill=PAPER).encode(x=along(at, "before"))
@@ -54,7 +62,25 @@ def drift(data: ChartData) -> alt.TopLevelMixin:
 def placebo(data: ChartData) -> alt.TopLevelMixin:
     """A row a statement: what the own memory changed beyond a neutral one."""
     rows = data.top(data.rows(told=("item", "main", "placebo", "change", "low_to_high", "n_of_n_total")), "item")
-    return _changes(data, rows, data.tell(N_("difference of mean changes, scale points")), named=True)
+    _note_changes(data, rows)
+    title = data.tell(N_("difference of mean changes, scale points"))
+    several = rows["scale"].nunique() > 1
+
+    def panel(part: pd.DataFrame) -> alt.TopLevelMixin:
+        changes = _changes(data, part, title, named=True)
+        return changes.properties(width=beside(1)) if several else changes
+
+    return by_scale(rows, panel)
+
+
+def _note_changes(data: ChartData, rows: pd.DataFrame) -> None:
+    data.note(
+        data.tell(N_("lines: 95% intervals for all {n} statements at once, hence wider"), n=data.facts["n_items"])
+    )
+    data.note(data.tell(
+        N_("filled: p<.05, corrected for all tests of the report (Holm)") if rows["p_adjusted"].lt(0.05).any()
+        else N_("no change with p<.05, corrected for all tests of the report (Holm)")
+    ))  # fmt: skip
 
 
 def _changes(data: ChartData, rows: pd.DataFrame, title: str, *, named: bool) -> alt.LayerChart | alt.FacetChart:
@@ -64,13 +90,6 @@ def _changes(data: ChartData, rows: pd.DataFrame, title: str, *, named: bool) ->
     y = data.names(rows, "item", most=3)
     at = alt.X("change:Q", title=title, scale=alt.Scale(domain=[-reach, reach], nice=False),
                axis=alt.Axis(tickCount=4))  # fmt: skip
-    data.note(
-        data.tell(N_("lines: 95% intervals for all {n} statements at once, hence wider"), n=data.facts["n_items"])
-    )
-    data.note(data.tell(
-        N_("filled: p<.05, corrected for all tests of the report (Holm)") if rows["sure"].any()
-        else N_("no change with p<.05, corrected for all tests of the report (Holm)")
-    ))  # fmt: skip
     filled = alt.FillValue(**alt.condition("datum.sure", alt.value(INK), alt.value(PAPER)))
     base = data.chart(rows).encode(
         y=y if named else alt.Y(y["shorthand"], scale=y["scale"], axis=None), stroke=alt.value(INK), fill=filled
@@ -81,12 +100,27 @@ def _changes(data: ChartData, rows: pd.DataFrame, title: str, *, named: bool) ->
 
 def answers(data: ChartData) -> alt.TopLevelMixin:
     """Bars to either side of the scale's middle, one a wave, T0 above T1; the highest mean on top."""
-    order = data.top(data.rows(), "item")["item_id"].tolist()
+    shown = data.top(data.rows(), "item")
+    order, scales = shown["item_id"].tolist(), dict(zip(shown["item_id"], shown["scale"], strict=True))
     every = data.frame("distribution", told=("item", "phase", "value", "n", "share"))
     every = every[every["item_id"].isin(order)].assign(bar=every["item_id"] + " " + every["phase"])
-    ends = (every.groupby("item_id")["value"].transform(end) for end in ("min", "max"))  # each scale has its middle
-    rows = pd.concat(stacked(rows, "bar", "value", "share") for _, rows in every.groupby(list(ends)))
-    rows = rows.assign(place=rows["item_id"].map(order.index)).sort_values(["place", "phase", "value"], kind="stable")
+    every = every.assign(place=every["item_id"].map(order.index), scale=every["item_id"].map(scales))
+    waves = data.frame("waves")
+    few = int(waves["n"].max()) < FEW
+    data.note(data.tell(N_("in the bars: agents") if few else N_("in the bars: per cent")))
+    data.note(", ".join(f"{phase}: n = {data.count(n)}" for phase, n in zip(waves["phase"], waves["n"], strict=True)))
+    several = every["scale"].nunique() > 1
+
+    def panel(rows: pd.DataFrame) -> alt.TopLevelMixin:
+        bars = _bars(data, rows, few=few)
+        return bars.properties(width=beside(1)) if several else bars
+
+    return by_scale(every.sort_values("place", kind="stable"), panel)
+
+
+def _bars(data: ChartData, every: pd.DataFrame, *, few: bool) -> alt.LayerChart:
+    """Of the statements on one scale."""
+    rows = stacked(every, "bar", "value", "share").sort_values(["place", "phase", "value"], kind="stable")
     points, waves = sorted(rows["value"].unique().tolist()), data.frame("waves")
     words = dict(zip(points, data.facts["points"] or map(str, points), strict=False))
     legend = alt.Legend(columns=fitting(list(words.values())), symbolType="square",
@@ -100,15 +134,12 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
                axis=alt.Axis(labelExpr="format(abs(datum.value), '.0%')", values=ticks,
                              tickCount=len(ticks)))  # fmt: skip
     offset = alt.YOffset("phase:N", scale=alt.Scale(domain=sorted(waves["phase"]), paddingInner=0.1))
-    few = int(waves["n"].max()) < FEW
     numbers = rows["n"] if few else (100 * rows["share"]).round()
     room = WIDTH - LABEL * WIDER - BESIDE
     fits = rows["share"] * room / (2 * reach) > [width(f"{n:.0f}") for n in numbers]
     rows["middle"] = (rows["left"] + rows["right"]) / 2
     rows["ink"] = [readable_on(shades[value]) for value in rows["value"]]
     rows["said"] = [f"{n:.0f}" if fit else "" for n, fit in zip(numbers, fits, strict=True)]
-    data.note(data.tell(N_("in the bars: agents") if few else N_("in the bars: per cent")))
-    data.note(", ".join(f"{phase}: n = {data.count(n)}" for phase, n in zip(waves["phase"], waves["n"], strict=True)))
     y = data.names(rows, "item", most=3)
     y["axis"]["labelPadding"] = BESIDE
     base = data.chart(rows[rows["n"] > 0]).encode(y=y, yOffset=offset)
@@ -128,27 +159,33 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
 
 
 def groups(data: ChartData) -> alt.TopLevelMixin:
-    scales = data.frame("answers")
-    low, high = float(scales["scale_min"].min()), float(scales["scale_max"].max())
-    everybody = data.frame("answers", "phase == @last_phase and n > 0", order=("-mean",), told=("item", "mean", "n"))
-    return _matrices(data, "groups", everybody, low, high, data.label("groups", "mean"))
+    order, told = ("scale_place", "-mean"), ("item", "mean", "n")
+    everybody = data.frame("answers", "phase == @last_phase and n > 0", order=order, told=told)
+    return _matrices(data, "groups", everybody, data.label("groups", "mean"))
 
 
 def change_groups(data: ChartData) -> alt.TopLevelMixin:
-    everybody = data.frame("changes", "n > 0", order=("-change",), told=("item", "change", "n"))
+    everybody = data.frame("changes", "n > 0", order=("scale_place", "-change"), told=("item", "change", "n"))
     reach = max(LEAST_REACH, float(data.frame("change_groups")["mean"].abs().max()))
     title = data.tell(N_("mean change, scale points"))
-    return _matrices(data, "change_groups", everybody.assign(mean=everybody["change"]), -reach, reach, title)
+    rows = everybody.assign(mean=everybody["change"], scale_min=-reach, scale_max=reach)
+    return _matrices(data, "change_groups", rows, title)
 
 
-def _matrices(
-    data: ChartData, table: str, everybody: pd.DataFrame, low: float, high: float, title: str
-) -> alt.TopLevelMixin:
+def _matrices(data: ChartData, table: str, everybody: pd.DataFrame, title: str) -> alt.TopLevelMixin:
     """Statements × all agents and every group of at least five, the mean in each cell; the highest of all on top."""
     room, everybody = WIDTH - LABEL * WIDER - 20, data.top(everybody, "item")
     groups = data.frame(table, order=("-n",), told=("item", "group", "mean", "n"))
     groups = groups[groups["item_id"].isin(everybody["item_id"])]
     data.note(data.tell(N_("the highest mean of all on top")))
-    y, height = data.names(everybody, "item", most=3), step(everybody["item"])
-    panels = (matrix(data, cells, y, room, low, high, title) for cells in by_group(data, everybody, groups, room))
-    return alt.vconcat(*(panel.properties(height=height) for panel in panels))
+    matrices = by_group(data, everybody, groups, room)
+    scales = dict(zip(everybody["item_id"], everybody["scale"], strict=True))
+
+    def panel(rows: pd.DataFrame) -> alt.TopLevelMixin:
+        y, height = data.names(rows, "item", most=3), step(rows["item"])
+        low, high = float(rows["scale_min"].min()), float(rows["scale_max"].max())
+        parts = [cells[cells["item_id"].map(scales).eq(rows["scale"].iloc[0])] for cells in matrices]
+        drawn = [matrix(data, cells, y, room, low, high, title).properties(height=height) for cells in parts]
+        return alt.vconcat(*drawn)
+
+    return by_scale(everybody, panel)

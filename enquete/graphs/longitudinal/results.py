@@ -4,6 +4,7 @@ what is read of them where.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,6 +57,7 @@ from enquete.reports.health_checks import (
     repeated,
 )
 from enquete.reports.writing import lines
+from enquete.state.asking import Language
 
 # --- Tables, and what is read of them where --------------------------------------------------------------------------
 
@@ -65,7 +67,9 @@ OUTCOMES = {
 }  # fmt: skip
 PLACES = {
     "highest": N_("highest"), "highest_tied": N_("highest, shared"), "lowest": N_("lowest"),
-    "lowest_tied": N_("lowest, shared"),
+    "lowest_tied": N_("lowest, shared"), "most_agreement": N_("strongest agreement"),
+    "most_agreement_tied": N_("strongest agreement, shared"), "least_agreement": N_("weakest agreement"),
+    "least_agreement_tied": N_("weakest agreement, shared"),
 }  # fmt: skip
 SCORES = {"all": N_("all statements"), "family": N_("family")}
 NO_RCI = {
@@ -81,6 +85,11 @@ PHASE = d.text("phase", N_("Wave"))
 N, TOTAL, N_OF = d.integer("n", "n"), d.integer("n_total", "N"), d.of("n", "n_total", "n / N")
 PAIRS = d.of("n", "n_total", N_("pairs / agents"))
 SCALE = d.text("scale", N_("scale"))
+SCALE_PLACE = d.integer("scale_place", N_("place of the scale"),
+    means=N_("1: the scale that most statements are on; statements are ranked within their scale alone"))  # fmt: skip
+MEASURES = {"agreement": N_("Agreement with"), "answer": N_("The mean answer to")}
+MEASURE = d.code("measure", N_("measured"), levels=MEASURES,
+    means=N_("agreement where the ends of the scale say so, else what the scale says"))  # fmt: skip
 LOW = d.number("low", N_("lower bound"), means=N_("95% interval that holds for whichever row is singled out of all"))
 HIGH, ENDS = d.number("high", N_("upper bound"), means=LOW.means), d.interval("low", "high", "95%")
 TESTED = (
@@ -115,8 +124,8 @@ WAVES_TABLE = d.Table(
 CHANGES = d.Table(
     name="changes", title=N_("Change from T0 to T1, by statement"), key=("item",),
     columns=(
-        ITEM, SCALE, d.share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")),
-        N,
+        ITEM, SCALE, SCALE_PLACE, MEASURE,
+        d.share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")), N,
         TOTAL, PAIRS, d.integer("n_changed", N_("changed")),
         d.number("before", "T0", means=N_("mean of those who answered both times")),
         d.number("after", "T1", means=N_("the same at T1")),
@@ -149,8 +158,8 @@ CHANGES = d.Table(
 PLACEBO_CHANGES = d.Table(
     name="placebo", title=N_("Change beyond a neutral memory"), key=("item",),
     columns=(
-        ITEM, SCALE, d.share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")),
-        N,
+        ITEM, SCALE, SCALE_PLACE, MEASURE,
+        d.share("size", N_("of the scale"), means=N_("size of the change, a share of the scale's width")), N,
         TOTAL, PAIRS, d.integer("n_changed", N_("differ")),
         d.number("main", N_("own memory"), means=N_("mean change, as worded")),
         d.number("placebo", N_("neutral memory")),
@@ -166,10 +175,11 @@ PLACEBO_CHANGES = d.Table(
 ANSWERS = d.Table(
     name="answers", title=N_("Answers by statement and wave"), key=("item", "phase"),
     columns=(
-        ITEM, PHASE, SCALE, d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")), N, TOTAL,
+        ITEM, PHASE, SCALE, SCALE_PLACE, d.integer("n_on_scale", N_("statements on the scale")),
+        d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")), N, TOTAL,
         N_OF, d.number("mean", N_("mean")), LOW, HIGH, ENDS, d.number("median", N_("median"), digits=1),
         d.number("sd", "SD"),
-        d.share("agreeing", N_("agree"), means=N_("answers above the middle of the scale")),
+        d.share("agreeing", "{above}", means=N_("answers above the middle of the scale")),
         d.number("confidence", N_("confidence"), means=N_("mean, 0 to 1, as agents say")),
         d.code("place", N_("place"), levels=PLACES,
             means=N_("of the last wave, among statements on the commonest scale")),
@@ -182,7 +192,7 @@ ANSWERS = d.Table(
         d.View(at="digest", where="phase == @only_phase", top=20,
             columns=d.names("item n mean low high agreeing")),
     ),
-    note=N_("As answered, not rekeyed. Agree: answers above the middle of the scale."),
+    note=N_("As answered, not rekeyed. {above}: answers above the middle of the scale."),
 )  # fmt: skip
 
 DISTRIBUTION = d.Table(
@@ -231,7 +241,7 @@ RELIABLE = d.Table(
             "not say."),
 )  # fmt: skip
 
-GROUPS, GROUP_TESTS = d.group_tables(ITEM, N_("Agreement by group, last wave"))
+GROUPS, GROUP_TESTS = d.group_tables(ITEM, N_("Answers by group, last wave"))
 CHANGE_GROUPS, CHANGE_GROUP_TESTS = d.group_tables(ITEM, N_("Change by group"), about="change")
 
 AGENTS = d.Table(
@@ -269,6 +279,7 @@ COMMENTS = d.Table(
 
 FACTS = (
     d.code("kind", N_("what the difference is"), levels=KINDS),
+    d.code("design", "", levels={**KINDS, "experience_without_memory": N_("no memory in either wave")}),
     d.flag("interpretable", N_("change can be interpreted")),
     d.flag("tested", N_("change is tested")), d.several("reasons", N_("why not")),
     d.flag("no_memory", N_("nobody had a memory at T1")), d.flag("has_placebo", N_("with a placebo arm")),
@@ -278,7 +289,8 @@ FACTS = (
     d.text("retest_phase", N_("wave of the retest")), d.share("by_chance", N_("beyond the limit by noise")),
     d.number("limit", N_("limit of the RCI")), d.integer("n_items", N_("statements")),
     d.text("last_phase", N_("last wave")),
-    d.text("only_phase"), d.several("points", N_("points of the scale, in words")),
+    d.text("only_phase"), d.code("above", "", levels={"agree": N_("agree"), "above": N_("above the middle")}),
+    d.several("points", N_("points of the scale, in words")),
     d.integer("widest", N_("width of the widest scale")), N, TOTAL, d.text("comment", N_("open question")),
     d.integer("n_paired", N_("agents in both waves")), d.integer("n_only_t0", N_("only at T0")),
     d.integer("n_only_t1", N_("only at T1")), d.integer("n_neither", N_("at neither")),
@@ -301,11 +313,15 @@ TEXTS = (
          says=N_("Longitudinal: the change cannot be interpreted. {reasons}.")),
     d.TextBlock(at="flag", where="no_memory == True", says=N_(
         "Longitudinal: the change cannot be interpreted. No agent that answered at T1 had a memory.")),
-    d.TextBlock(at="section", word="kind", says={
+    d.TextBlock(at="section", word="design", says={
         "one_wave": N_("{n} of {n_total} agents rated {n_items} statements once; nothing can be said about change. In "
                        "brackets: 95% intervals that hold for all statements together."),
         "drift": N_("{n} of {n_total} agents rated {n_items} statements before (T0) and after (T1) the simulation. In "
                     "brackets: 95% intervals that hold for all statements together."),
+        "experience_without_memory": N_(
+            "**Experience effect, not drift.** {n} of {n_total} agents rated {n_items} statements. Nothing happened in "
+            "the simulation between T0 and T1, and at T1 no agent had a memory either: what differs is the noise of "
+            "asking the same personas twice."),
         "experience_effect": N_(
             "**Experience effect, not drift.** {n} of {n_total} agents rated {n_items} statements. Nothing happened in "
             "the simulation between T0 and T1: at T0 the same personas answered without any memory. The differences "
@@ -333,12 +349,12 @@ FINDINGS = (
     d.Finding(
         name="drift", table="changes", kind="difference", p="p", within="given", order=("-size",), top=4,
         word="outcome", size="size", estimate="change", low="low", high="high", test="test", items="item",
-        chart="drift", scale="-widest, widest",
+        chart="drift", scale="-widest, widest", simultaneous=True,
         says={
-            "risen": N_("Agreement with “{item}” rose from {before} to {after} (change {change}, 95% interval {low} "
-                        "to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
-            "fallen": N_("Agreement with “{item}” fell from {before} to {after} (change {change}, 95% interval {low} "
-                         "to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
+            "risen": N_("{measure} “{item}” rose from a mean of {before} to {after} (change {change}, simultaneous "
+                        "95% interval {low} to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
+            "fallen": N_("{measure} “{item}” fell from a mean of {before} to {after} (change {change}, simultaneous "
+                         "95% interval {low} to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
         },
         null=N_("No change of a statement was found between T0 and T1 ({tests} tested, smallest adjusted {p}; "
                 "n = {n}/{n_total}); {power}."),
@@ -346,8 +362,9 @@ FINDINGS = (
     d.Finding(
         name="beyond", table="placebo", kind="difference", p="p", within="given", order=("-size",), top=4, size="size",
         estimate="change", low="low", high="high", test="test", items="item", chart="placebo", scale="-widest, widest",
-        says=N_("The own memory moved agreement with “{item}” by {change} beyond a neutral one (95% interval {low} "
-                "to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
+        simultaneous=True,
+        says=N_("{measure} “{item}” changed by {change} points more with the agents' own memories than with neutral "
+                "ones (simultaneous 95% interval {low} to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
         null=N_("No statement is answered otherwise with the own memory than with a neutral one ({tests} tested, "
                 "smallest adjusted {p}; n = {n}/{n_total}); {power}."),
     ),
@@ -379,25 +396,36 @@ FINDINGS = (
     ),
     *(
         d.Finding(
-            name=end, table="answers", where=f"place in ('{end}', '{end}_tied')", word="place",
+            name=end, table="answers", word="place",
+            where=f"place in ('{end}', '{end}_tied', '{agreement}', '{agreement}_tied')",
             size="abs(mean - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)", estimate="mean", low="low",
-            high="high", items="item", chart="answers", scale="scale_min, scale_max",
-            says={end: alone, f"{end}_tied": tied},
+            high="high", items="item", chart="answers", scale="scale_min, scale_max", simultaneous=True,
+            says={end: alone, f"{end}_tied": tied, agreement: agreed, f"{agreement}_tied": agreed_tied},
         )
-        for end, alone, tied in (
+        for end, alone, tied, agreement, agreed, agreed_tied in (
             (
                 "highest",
-                N_("Agreement is strongest with “{item}”: mean {mean} (scale {scale}; 95% interval {low} to {high}; "
-                   "n = {n}/{n_total})."),
-                N_("Agreement is strongest, as with other statements, with “{item}”: mean {mean} (scale {scale}; 95% "
-                   "interval {low} to {high}; n = {n}/{n_total})."),
+                N_("Highest mean of {n_on_scale} statements on {scale}: “{item}”, {mean} (simultaneous 95% interval "
+                   "{low} to {high}; n = {n}/{n_total})."),
+                N_("Highest mean of {n_on_scale} statements on {scale}, shared with others: “{item}”, {mean} "
+                   "(simultaneous 95% interval {low} to {high}; n = {n}/{n_total})."),
+                "most_agreement",
+                N_("Of {n_on_scale} statements on {scale}, agreement is strongest with “{item}”: mean {mean} "
+                   "(simultaneous 95% interval {low} to {high}; n = {n}/{n_total})."),
+                N_("Of {n_on_scale} statements on {scale}, agreement is strongest, as with others, with “{item}”: mean "
+                   "{mean} (simultaneous 95% interval {low} to {high}; n = {n}/{n_total})."),
             ),
             (
                 "lowest",
-                N_("Agreement is weakest with “{item}”: mean {mean} (scale {scale}; 95% interval {low} to {high}; n "
-                   "= {n}/{n_total})."),
-                N_("Agreement is weakest, as with other statements, with “{item}”: mean {mean} (scale {scale}; 95% "
-                   "interval {low} to {high}; n = {n}/{n_total})."),
+                N_("Lowest mean of {n_on_scale} statements on {scale}: “{item}”, {mean} (simultaneous 95% interval "
+                   "{low} to {high}; n = {n}/{n_total})."),
+                N_("Lowest mean of {n_on_scale} statements on {scale}, shared with others: “{item}”, {mean} "
+                   "(simultaneous 95% interval {low} to {high}; n = {n}/{n_total})."),
+                "least_agreement",
+                N_("Of {n_on_scale} statements on {scale}, agreement is weakest with “{item}”: mean {mean} "
+                   "(simultaneous 95% interval {low} to {high}; n = {n}/{n_total})."),
+                N_("Of {n_on_scale} statements on {scale}, agreement is weakest, as with others, with “{item}”: mean "
+                   "{mean} (simultaneous 95% interval {low} to {high}; n = {n}/{n_total})."),
             ),
         )
     ),
@@ -406,26 +434,28 @@ FINDINGS = (
 CHARTS = (
     d.Chart(name="drift", title=N_("Longitudinal: means before and after, and change with 95% interval"),
         needs=("changes",),
-          draw="enquete.graphs.longitudinal.charts:drift", over=d.View(at="section", where="n > 0", order=("-change",)),
-          alt=N_("Change of {n_items} statements from T0 to T1; largest rise: “{item}”, {change}.")),
+          draw="enquete.graphs.longitudinal.charts:drift",
+          over=d.View(at="section", where="n > 0", order=("scale_place", "-change")),
+          alt=N_("Change of {n_items} statements from T0 to T1; largest rise on {scale}: “{item}”, {change}.")),
     d.Chart(name="placebo", title=N_("Longitudinal: change beyond a neutral memory, with 95% interval"),
         needs=("placebo",),
           draw="enquete.graphs.longitudinal.charts:placebo",
-          over=d.View(at="section", where="n > 0", order=("-change",)),
-          alt=N_("Change of statements with the own memory less that with a neutral one; highest: {item}, {change}.")),
+          over=d.View(at="section", where="n > 0", order=("scale_place", "-change")),
+          alt=N_("Change of statements with the own memory less that with a neutral one; highest on {scale}: {item}, "
+                 "{change}.")),
     d.Chart(name="answers", title=N_("Longitudinal: all answers by statement and wave"),
         needs=("answers", "distribution"),
           draw="enquete.graphs.longitudinal.charts:answers",
-          over=d.View(at="section", where="phase == @last_phase and n > 0", order=("-mean",)),
-          alt=N_("Answers to {n_items} statements; highest mean: “{item}”, {mean}, {agreeing} agree.")),
+          over=d.View(at="section", where="phase == @last_phase and n > 0", order=("scale_place", "-mean")),
+          alt=N_("Answers to {n_items} statements; highest mean on {scale}: “{item}”, {mean}, {agreeing} {above}.")),
     *(
         d.Chart(name=name, title=title, needs=(name,), draw=f"enquete.graphs.longitudinal.charts:{name}", alt=alt,
-              over=d.View(at="section", order=("-mean",)))
+              over=d.View(at="section", order=("item",)))
         for name, title, alt in (
-            ("groups", N_("Longitudinal: mean agreement by statement and group, last wave"),
-             N_("Means of {n_items} statements by group; highest: “{item}” in {group}, {mean}.")),
+            ("groups", N_("Longitudinal: mean answer by statement and group, last wave"),
+             N_("Means of {n_items} statements by group; first: “{item}” in {group}, {mean}.")),
             ("change_groups", N_("Longitudinal: mean change by statement and group"),
-             N_("Change of {n_items} statements by group; largest rise: “{item}” in {group}, {mean}.")),
+             N_("Change of {n_items} statements by group; first: “{item}” in {group}, {mean}.")),
         )
     ),
 )  # fmt: skip
@@ -436,7 +466,7 @@ GLOSSARY = {
         "the same difference where T0 was asked of personas without any memory; it is not drift"
     ),
     N_("as worded, rekeyed"): N_(
-        "agreement with the statement as it stands; turned round where it is keyed against its family"
+        "the answer to the statement as it stands; turned round where it is keyed against its family"
     ),
     N_("family"): N_("statements on one subject, whose rekeyed answers are averaged"),
 }
@@ -486,7 +516,8 @@ def analyse(
     last = list(rows)[-1]
     groups = context.groups_of(main)
     ends = {item: (scale.min, scale.max) for item in _ids(instrument) for scale in [instrument.scale_of(item)]}
-    answers = [row for wave in rows for row in _answers(wave, rows[wave], values[wave], instrument, wave == last)]
+    on = Scales.of(instrument, context.language)
+    answers = [row for wave in rows for row in _answers(wave, rows[wave], values[wave], on, wave == last)]
     tables: dict[str, Any] = {
         "items": _items(instrument, context), "families": _families(instrument, context), "answers": answers,
         "waves": [_wave(wave, part) for wave, part in rows.items()], "comments": _comments(rows, instrument),
@@ -494,17 +525,20 @@ def analyse(
         **d.compared(values[last], groups, "item", ends=ends),
     }  # fmt: skip
     facts: d.Row = {
-        **_points(instrument, context), "kind": "one_wave", "n_items": len(instrument.items), "last_phase": last,
+        **_points(instrument, context), "kind": "one_wave", "above": _word_above(instrument),
+        "n_items": len(instrument.items), "last_phase": last,
         "only_phase": last if len(rows) == 1 else None, "widest": max(high - low for low, high in ends.values()),
         "n": next(row["n"] for row in tables["waves"] if row["phase"] == last), "n_total": len(values[last]),
         "comment": instrument.comment.wording.in_(context.language) if instrument.comment else None, "reasons": [],
         "tested": False, "has_placebo": False, **_joined_populations(context),
     }  # fmt: skip
     if len(rows) == len(WAVES):
-        design = Design(Change.between(rows["T0"], rows["T1"], instrument), instrument, context, rows["T1"])
+        design = Design(Change.between(rows["T0"], rows["T1"], instrument), instrument, context, rows["T1"], on)
         more, known = design.results(chosen(frame, retest), chosen(frame, placebo), groups)
         tables |= more
         facts |= known
+    without_memory = facts["kind"] == "experience_effect" and facts.get("no_memory")
+    facts["design"] = "experience_without_memory" if without_memory else facts["kind"]
     return d.shaped(PRESENTATION, tables, facts)
 
 
@@ -519,6 +553,49 @@ def _points(instrument: LongitudinalInstrument, context: AnalysisContext) -> d.R
     if any(other != first for other in others):
         return {}
     return {"points": [f"{point.value} {point.label}".rstrip() for point in first.options(context.language)]}
+
+
+def _word_above(instrument: LongitudinalInstrument) -> str:
+    """What an answer above the middle is called: it agrees only where all scales are of agreement."""
+    scales = (instrument.scale_of(item) for item in _ids(instrument))
+    return "agree" if all(scale.measures_agreement for scale in scales) else "above"
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The scale of every statement, what it is called, and the different ones, the commonest first."""
+
+    scales: Mapping[str, Scale]
+    names: Mapping[str, str]
+    order: tuple[str, ...]
+
+    @classmethod
+    def of(cls, instrument: LongitudinalInstrument, language: Language) -> Scales:
+        """“1–5”; two scales of the same points are told apart by the words at their ends."""
+        scales = {item: instrument.scale_of(item) for item in _ids(instrument)}
+        spans = {item: f"{scale.min}–{scale.max}" for item, scale in scales.items()}
+        names = {}
+        for item, scale in scales.items():
+            others = (other for name, other in scales.items() if spans[name] == spans[item])
+            ends = " … ".join(scale.labels[end].in_(language) for end in (scale.min, scale.max))
+            names[item] = f"{spans[item]} ({ends})" if any(other != scale for other in others) else spans[item]
+        counted = Counter(names.values())
+        return cls(scales, names, tuple(name for name, _ in counted.most_common()))
+
+    @property
+    def commonest(self) -> Scale:
+        return next(scale for item, scale in self.scales.items() if self.names[item] == self.order[0])
+
+    def place(self, item: str) -> int:
+        return self.order.index(self.names[item]) + 1
+
+    def size(self, item: str) -> int:
+        """How many statements are on the scale of this one."""
+        return sum(name == self.names[item] for name in self.names.values())
+
+    def about(self, item: str) -> d.Row:
+        measure = "agreement" if self.scales[item].measures_agreement else "answer"
+        return {"scale": self.names[item], "scale_place": self.place(item), "measure": measure}
 
 
 def _ids(instrument: LongitudinalInstrument) -> list[str]:
@@ -560,23 +637,23 @@ def _wave(wave: str, rows: pd.DataFrame) -> d.Row:
 
 
 def _answers(
-    wave: str, rows: pd.DataFrame, values: pd.DataFrame, instrument: LongitudinalInstrument, is_last: bool
+    wave: str, rows: pd.DataFrame, values: pd.DataFrame, on: Scales, is_last: bool
 ) -> list[d.Row]:
     """As answered. Intervals hold for whichever statement is singled out; places are those of the last wave, among the
     statements on the commonest scale."""
-    scales = {item: instrument.scale_of(item) for item in _ids(instrument)}
+    scales = on.scales
     n, means, sds = values.notna().sum(), values.mean(), values.std()
     bounds = selected_intervals(n, means, sds)
     confidence = rows.groupby("item_id")["confidence"].mean()
-    spans = [f"{scale.min}–{scale.max}" for scale in scales.values()]
-    alike = [item for item, span in zip(scales, spans, strict=True) if span == max(spans, key=spans.count)]
-    places = _places(means[[item for item in alike if n[item] >= FEWEST]]) if is_last else {}
+    ranked = [item for item in scales if on.place(item) == 1 and n[item] >= FEWEST]
+    places = _places(means[ranked], of_agreement=on.commonest.measures_agreement) if is_last else {}
     answers = []
     for place, (item, scale) in enumerate(scales.items()):
         ratings = values[item].dropna()
         low, high = bounds.loc[place, ["low", "high"]].clip(scale.min, scale.max)
         answers.append({
-            "item": item, "phase": wave, "scale": spans[place], "scale_min": scale.min, "scale_max": scale.max,
+            "item": item, "phase": wave, "scale": on.names[item], "scale_place": on.place(item),
+            "n_on_scale": on.size(item), "scale_min": scale.min, "scale_max": scale.max,
             "n": n[item], "n_total": len(values), "mean": means[item], "low": low, "high": high,
             "median": ratings.median(), "sd": sds[item], "agreeing": ratings.gt((scale.min + scale.max) / 2).mean(),
             "confidence": confidence.get(item), "place": places.get(item),
@@ -584,12 +661,14 @@ def _answers(
     return answers
 
 
-def _places(means: pd.Series[float]) -> dict[str, str]:
-    """Which statements have the highest and the lowest mean; ties are named as ties. {} where all are alike."""
+def _places(means: pd.Series[float], *, of_agreement: bool) -> dict[str, str]:
+    """Which statements have the highest and the lowest mean, or the strongest and weakest agreement; ties are named as
+    ties. {} where all are alike."""
     rounded = means.dropna().round(9)
     if rounded.nunique() < 2:
         return {}
-    ends = {"highest": rounded.index[rounded.eq(rounded.max())], "lowest": rounded.index[rounded.eq(rounded.min())]}
+    most, least = ("most_agreement", "least_agreement") if of_agreement else ("highest", "lowest")
+    ends = {most: rounded.index[rounded.eq(rounded.max())], least: rounded.index[rounded.eq(rounded.min())]}
     return {str(item): name if len(items) == 1 else f"{name}_tied" for name, items in ends.items() for item in items}
 
 
@@ -652,6 +731,7 @@ class Design:
     instrument: LongitudinalInstrument
     context: AnalysisContext
     after: pd.DataFrame  # rows of T1
+    on: Scales
 
     def results(
         self, retest: pd.DataFrame, placebo: pd.DataFrame, groups: pd.Series[str]
@@ -718,10 +798,10 @@ class Design:
         """Means of the pairs, and Wilcoxon's test of them with the Hodges–Lehmann estimate."""
         both = self.change.delta[item].notna()
         before, after = (self.change.raw[wave][item].reindex(both.index)[both] for wave in WAVES)
-        scale, paired = self._scales[item], self._wilcoxon[item]
+        paired = self._wilcoxon[item]
         typical = walsh_interval(after.to_numpy() - before.to_numpy())
         return {
-            "scale": f"{scale.min}–{scale.max}", "before": before.mean(), "after": after.mean(),
+            **self.on.about(item), "before": before.mean(), "after": after.mean(),
             "hodges_lehmann": paired.test.hodges_lehmann, "hl_low": typical.low, "hl_high": typical.high,
             "rank_biserial": paired.test.rank_biserial, "p_wilcoxon": paired.test.p, "p_holm": paired.p_holm,
         }  # fmt: skip
@@ -768,10 +848,10 @@ class Design:
         both = main.notna() & placebo.notna()
         means = [changes.where(both).mean() for changes in (main, placebo)]
         for row in _tested(main - placebo, ranges, tested=True, on_page=True):
-            item, scale = row["item"], self._scales[row["item"]]
+            item = row["item"]
             yield {
                 **{key: value for key, value in row.items() if key != "outcome"}, "main": means[0][item],
-                "placebo": means[1][item], "scale": f"{scale.min}–{scale.max}",
+                "placebo": means[1][item], **self.on.about(item),
             }  # fmt: skip
 
     # --- reliable change ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from enquete.analysis.inference import selected_intervals, share_intervals
 from enquete.instruments.polls import QuestionEntry, QuestionsInstrument
 from enquete.locale import N_
 from enquete.reports import declarations as d
-from enquete.reports.charts import LABEL, ChartData, intervals, step
+from enquete.reports.charts import LABEL, ChartData, beside, by_scale, intervals, step
 from enquete.reports.context import AnalysisContext, ItemFacts, responded, wide
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
@@ -38,11 +38,12 @@ MEANS = d.Table(
     columns=(
         ITEM, N, TOTAL, N_OF, d.number("mean", N_("mean")), d.number("low", N_("lower bound")),
         d.number("high", N_("upper bound")), d.interval("low", "high", "95%"),
-        d.number("median", N_("median"), digits=1), d.number("sd", "SD"), d.number("scale_min", N_("lowest"), digits=0),
-        d.number("scale_max", N_("highest"), digits=0),
+        d.number("median", N_("median"), digits=1), d.number("sd", "SD"), d.text("scale", N_("scale")),
+        d.number("lowest", N_("lowest answer"), digits=0), d.number("highest", N_("highest answer"), digits=0),
+        d.number("scale_min", N_("scale from"), digits=0), d.number("scale_max", N_("scale to"), digits=0),
     ),
-    views=(d.View(at="section", heading="", columns=d.names("item n_of_n_total mean low_to_high median sd scale_min "
-                                                            "scale_max")),
+    views=(d.View(at="section", heading="", columns=d.names("item n_of_n_total mean low_to_high median sd lowest "
+                                                            "highest scale")),
            d.View(at="digest", columns=d.names("item n mean low high"))),
 )  # fmt: skip
 OPTIONS = d.Table(
@@ -88,15 +89,16 @@ FINDINGS = (
     d.Finding(
         name="chosen", table="options", where=f"n >= {FEWEST}", order=("-share",), top=3, word="first",
         size="(share - even) / (1 - even)", estimate="share", low="low", high="high", items="item", chart="shares",
-        says={"first": N_("“{item}”: the option chosen most is “{label}”, {share} (95% interval {low} to {high}; n = "
-                          "{n}/{n_total})."),
+        simultaneous=True,
+        says={"first": N_("“{item}”: the option chosen most is “{label}”, {share} (simultaneous 95% interval {low} to "
+                          "{high}; n = {n}/{n_total})."),
               "tied": N_("“{item}”: “{label}” is chosen by {share}, as often as another option (n = {n}/{n_total}).")},
     ),
     d.Finding(
         name="mean", table="means", where=f"n >= {FEWEST} and low == low and scale_min < scale_max", top=3,
         size="abs(mean - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)", estimate="mean", low="low",
-            high="high", items="item", chart="means", scale="scale_min, scale_max",
-        says=N_("“{item}”: mean {mean} (scale {scale_min}–{scale_max}; 95% interval {low} to {high}; n = "
+            high="high", items="item", chart="means", scale="scale_min, scale_max", simultaneous=True,
+        says=N_("“{item}”: mean {mean} (scale {scale}; simultaneous 95% interval {low} to {high}; n = "
                 "{n}/{n_total})."),
     ),
 )  # fmt: skip
@@ -104,14 +106,22 @@ FINDINGS = (
 
 def means(data: ChartData) -> alt.TopLevelMixin:
     rows = data.top(data.rows(told=("item", "mean", "low_to_high", "n_of_n_total")), "item")
-    values = rows[["item_id", "mean", "scale_min", "scale_max"]].itertuples(index=False)
-    language = data.results.language
-    labels = {name: f"{number(mean, language)} ({low:g}–{high:g})" for name, mean, low, high in values}
-    for name in ("mean", "low", "high"):
-        rows[name] = (rows[name] - rows["scale_min"]) / (rows["scale_max"] - rows["scale_min"])
-    at = alt.X("mean:Q", title=data.tell(N_("mean, as a part of the scale")), scale=alt.Scale(domain=[0, 1]))
-    data.note(data.tell(N_("behind a question: mean and scale")))
+    data.note(data.tell(N_("behind a question: mean")))
     data.note(data.tell(LINE))
+    several = rows["scale"].nunique() > 1
+
+    def panel(part: pd.DataFrame) -> alt.TopLevelMixin:
+        drawn = _means_on_one_scale(data, part)
+        return drawn.properties(width=beside(1)) if several else drawn
+
+    return by_scale(rows, panel)
+
+
+def _means_on_one_scale(data: ChartData, rows: pd.DataFrame) -> alt.LayerChart:
+    language = data.results.language
+    labels = {name: number(mean, language) for name, mean in zip(rows["item_id"], rows["mean"], strict=True)}
+    ends = [float(rows["scale_min"].iloc[0]), float(rows["scale_max"].iloc[0])]
+    at = alt.X("mean:Q", title=data.label("means", "mean"), scale=alt.Scale(domain=ends, nice=False))
     base = data.chart(rows).encode(y=data.names(rows, "item", more=labels, most=3))
     return intervals(base, at, "low", "high").properties(height=step(rows["item"], BEFORE))
 
@@ -169,7 +179,7 @@ def analyse(
             {**about[item], "wording": question.wording.in_(context.language), "kind": question.kind}
             for item, question in asked.items()
         ],
-        "means": _means(values, about, ends, error),
+        "means": _means(values, about, ends, _scale_names(asked, instrument, ends, context), error),
         "options": [
             row for item, question in asked.items()
             for row in _options(rows[item], question, about[item], error, context)
@@ -199,8 +209,28 @@ def _ends(question: QuestionEntry, instrument: QuestionsInstrument) -> d.Ends:
     return (scale.min, scale.max) if scale else (question.minimum, question.maximum)
 
 
+def _scale_names(
+    asked: Mapping[str, QuestionEntry], instrument: QuestionsInstrument, ends: Mapping[str, d.Ends],
+    context: AnalysisContext,
+) -> dict[str, str]:  # fmt: skip
+    """What the scale of every rated question is called: its points, with the words at its ends where another has the
+    same points."""
+    words = {}
+    for item in ends:
+        question = asked[item]
+        scale = instrument.scale_of(question) if question.kind == "likert" else None
+        words[item] = tuple(scale.labels[end].in_(context.language) for end in (scale.min, scale.max)) if scale else ()
+    names = {}
+    for item, (low, high) in ends.items():
+        span = "" if low is None or high is None else f"{low:g}–{high:g}".replace("-", "−")
+        alike = {words[other] for other in ends if ends[other] == ends[item]}
+        names[item] = f"{span} ({' … '.join(words[item])})" if len(alike) > 1 and words[item] else span
+    return names
+
+
 def _means(
-    values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, d.Ends], error: float
+    values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, d.Ends], names: Mapping[str, str],
+    error: float,
 ) -> Iterator[dict[str, Any]]:
     """Intervals hold for whichever question is singled out; questions on one scale share what is known of their
     spread."""
@@ -210,7 +240,8 @@ def _means(
         bounds = selected_intervals(rated.notna().sum(), rated.mean(), rated.std(), level=level)
         lows, highs = bounds["low"].clip(scale[0]), bounds["high"].clip(upper=scale[1])
         for item, low, high in zip(items, lows, highs, strict=True):
-            figures = {"mean": rated[item].mean(), "median": rated[item].median(), "sd": rated[item].std()}
+            figures = {"mean": rated[item].mean(), "median": rated[item].median(), "sd": rated[item].std(),
+                       "lowest": rated[item].min(), "highest": rated[item].max(), "scale": names[item]}  # fmt: skip
             yield {**about[item], **figures, "low": low, "high": high, "scale_min": scale[0], "scale_max": scale[1]}
 
 

@@ -243,12 +243,12 @@ TEXTS = (
 )  # fmt: skip
 
 HIGHEST = {
-    "single": N_("{label} is highest for “{highest}” ({mean_highest}; 95% interval {mean_low_highest} to "
-                 "{mean_high_highest}) and lowest for “{lowest}” ({mean_lowest}; {mean_low_lowest} to "
-                 "{mean_high_lowest}): {change} apart, adjusted {p}, n = {n}/{n_total}."),
-    "tied": N_("{label}: highest mean {mean_highest} (95% interval {mean_low_highest} to {mean_high_highest}), "
-               "shared by {n_highest}: {highest}; lowest {mean_lowest}, shared by {n_lowest}: {lowest}; {change} "
-               "apart, adjusted {p}, n = {n}/{n_total}."),
+    "single": N_("{label} is highest for “{highest}” (mean {mean_highest}; simultaneous 95% interval "
+                 "{mean_low_highest} to {mean_high_highest}) and lowest for “{lowest}” ({mean_lowest}; "
+                 "{mean_low_lowest} to {mean_high_lowest}): {change} apart, adjusted {p}, n = {n}/{n_total}."),
+    "tied": N_("{label}: highest mean {mean_highest} (simultaneous 95% interval {mean_low_highest} to "
+               "{mean_high_highest}), shared by {n_highest}: {highest}; lowest {mean_lowest}, shared by {n_lowest}: "
+               "{lowest}; {change} apart, adjusted {p}, n = {n}/{n_total}."),
 }  # fmt: skip
 ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} apart, adjusted {p}; n = "
            "{n}/{n_total}); {power}.")  # fmt: skip
@@ -258,7 +258,7 @@ def ends(name: str, where: str, null: str = "", top: int = 1, after: str = "") -
     return d.Finding(
         name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null,
         after=after, word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
-        test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max",
+        test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max", simultaneous=True,
         points=(
             d.ScaleValue(value="mean_highest", of="highest", low="mean_low_highest", high="mean_high_highest"),
             d.ScaleValue(value="mean_lowest", of="lowest", low="mean_low_lowest", high="mean_high_lowest"),
@@ -276,13 +276,14 @@ FINDINGS = (
     d.Finding(
         name="place", table="scenarios", where="quadrant.notna() and quadrant != 'unclear'", order=("-clear",), top=4,
         size="clear", estimate="mean", low="mean_low", high="mean_high", items="items", chart="quadrants",
-        scale="scale_min, scale_max",
-        says=N_("“{label}” is {quadrant}: {main_dimension} {mean} (95% interval {mean_low} to {mean_high}), "
-                "{plausibility} {expectation} ({expectation_low} to {expectation_high}); n = {n}/{n_total}."),
+        scale="scale_min, scale_max", simultaneous=True,
+        says=N_("“{label}” is {quadrant}: {main_dimension} {mean} (simultaneous 95% interval {mean_low} to "
+                "{mean_high}), {plausibility} {expectation} ({expectation_low} to {expectation_high}); n = "
+                "{n}/{n_total}."),
     ),
     d.group_finding(SCENARIO, N_(
-        "{dimension} of “{scenario}” differs between {n_groups} groups: {mean_lowest} ({lowest}) to {mean_highest} "
-        "({highest}); share of variance {effect}, adjusted {p}, n = {n}/{n_total}."),
+        "{dimension} of “{scenario}” differs between {n_groups} groups: mean {mean_lowest} ({lowest}) to "
+        "{mean_highest} ({highest}); share of variance {effect}, adjusted {p}, n = {n}/{n_total}."),
         null=N_("No scenario is rated differently by the groups ({tests} ratings tested, smallest adjusted {p}; n = "
                 "{n}/{n_total}); {power}."),
         size="(mean_highest - mean_lowest) / @widest", chart="ratings"),

@@ -457,7 +457,7 @@ def demo(
 
     chosen = pack_named(pack or "")
     narrate("demo_start", topic=chosen.topic[tongue()], language=say(f"language_{'en' if language == 'en' else 'de'}"))
-    folder, counts = simulate(root, chosen.name, completed=False)
+    folder, counts = simulate(root, chosen.name, language, completed=False)
     narrate("demo_copied", path=folder, **counts)
     narrate("demo_t0")
     place = Place(folder.name, out)
@@ -468,7 +468,7 @@ def demo(
     if taken.status != "awaiting_simulation":
         return show(taken, place, as_json, exit_code(taken))
     narrate("demo_paused", token=taken.resume_token)
-    narrate("demo_completed", **simulate(root, chosen.name, completed=True)[1])
+    narrate("demo_completed", **simulate(root, chosen.name, language, completed=True)[1])
     narrate("demo_t1", methods=once_asked(taken))
     go_on = partial(enquete.resume, str(taken.resume_token), root=out)
     ended = drive_to_stop(lambda report: go_on(progress=report), place, quiet)
@@ -477,11 +477,11 @@ def demo(
     return show(ended, place, as_json, exit_code(ended))
 
 
-def simulate(root: Path, pack: str, *, completed: bool) -> tuple[Path, dict[str, int]]:
+def simulate(root: Path, pack: str, language: str, *, completed: bool) -> tuple[Path, dict[str, int]]:
     """The simulation's folder, agents and actions."""
     from enquete.demo import demo_population  # noqa: PLC0415 - for the demo alone
 
-    folder = demo_population(root, completed=completed, pack=pack)
+    folder = demo_population(root, completed=completed, pack=pack, language=language)
     population = enquete.load_population(folder)
     return folder, {"agents": len(population.participants), "actions": population.actions}
 

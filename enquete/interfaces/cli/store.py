@@ -455,6 +455,8 @@ def preferences(sim: o.Sim, root: o.Root = None, out: o.Out = None, as_json: o.J
     \b
     Exit codes: 0 shown · 1 the memory cannot be read · 2 no such simulation
     """
+    from enquete.study.runs import count_compared  # noqa: PLC0415 - not for --help
+
     standings = enquete.memory_preferences(sim, root=root, out=out)
     head = [say(key) for key in ("question_type", "stakeholder_type", "configuration", "win_rate", "wins", "ties", "n")]
     rows = [
@@ -462,5 +464,7 @@ def preferences(sim: o.Sim, root: o.Root = None, out: o.Out = None, as_json: o.J
          str(s.wins), str(s.ties), str(s.n)]
         for s in standings
     ]  # fmt: skip
-    facts = {"sim": sim, "preferences": [asdict(s) for s in standings]}
-    return answer(as_json, facts, table(head, rows) if rows else [say("no_preferences")])
+    compared = count_compared(sim, root=root, out=out)
+    facts = {"sim": sim, "compared": compared, "preferences": [asdict(s) for s in standings]}
+    none = say("no_preference_follows", n=number(compared)) if compared else say("no_preferences")
+    return answer(as_json, facts, table(head, rows) if rows else [none])
