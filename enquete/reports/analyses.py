@@ -26,6 +26,7 @@ from enquete.ledger.record import RunRecord
 from enquete.locale import N_, in_language, tell
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, opened
 from enquete.reports.declarations import (
+    PRIMARY,
     Analysis,
     Column,
     Finding,
@@ -116,6 +117,7 @@ BETWEEN = Presentation(
     tables=(ASSOCIATIONS,),
     facts=(integer("least"), integer("fewest")),
     findings=(TOGETHER,),
+    primary=(),  # what joins methodologies is looked for, and nobody asked for it
 )
 
 
@@ -279,7 +281,11 @@ def names_of(
 def from_json(presentation: Presentation, stored: Mapping[str, JsonValue]) -> Analysis:
     """An analysis from results.json: without the tables that grow with the population, which are empty."""
     tables: dict[str, Any] = {name: stored.get(name) or [] for name in presentation.tables}
-    return shaped(presentation, tables, {name: stored.get(name) for name in presentation.facts})
+    analysis = shaped(presentation, tables, {name: stored.get(name) for name in presentation.facts})
+    shares = stored.get(PRIMARY)
+    if not isinstance(shares, dict):
+        return analysis
+    return replace(analysis, primary={str(name): float(str(share)) for name, share in shares.items()})
 
 
 def read_results(
@@ -379,13 +385,26 @@ def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs
     if arm is None:
         findings.agents = _agents(reading, frame, declared, groups)
         declared[ACROSS] = (BETWEEN, findings.agents.associations())
-    findings.analyses = corrected(declared)
+    findings.analyses = corrected(declared, named_primary(reading))
     for name in about.keys() & declared.keys():
         presentation, final = declared[name][0], findings.analyses[name]
         results = Results(name, presentation, final, Names(groups=reading.type_names), reading.language)
         flags: list[JsonValue] = list(results.flags())
         findings.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
     return findings
+
+
+def named_primary(reading: RunReading) -> dict[str, Mapping[str, float]]:
+    """Return the primary questions that the study names, as finding → part of α, keyed by methodology.
+
+    What was said when the run was begun holds for the whole study; else what each instrument says for its methodology.
+    A methodology that is not in here has its default one.
+    """
+    methods = reading.record.methods
+    if reading.record.primary:
+        return {name: reading.record.primary.get(name, {}) for name in methods}
+    instruments = {name: reading.instrument(name) for name in methods}
+    return {name: instrument.primary for name, instrument in instruments.items() if instrument.primary}
 
 
 def _agents(

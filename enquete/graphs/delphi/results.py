@@ -560,7 +560,7 @@ PRESENTATION = d.Presentation(
     tables=(ROUNDS, THEMES, STATEMENTS, SECOND_CODING, RATINGS, DISTRIBUTION, REVISION, DISSENT, DISSENT_BY_GROUP,
         STANDING, GROUP_TESTS, GROUPS,
             CONVERGENCE, STABILITY, RANKING, CONCORDANCE, ACCORD, AGENTS),
-    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
+    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS, primary=("revision", "camps"),
 )  # fmt: skip
 
 
