@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from enquete.analysis.change import holm
 from enquete.analysis.estimates import Floats, require_unique
@@ -149,33 +148,6 @@ def _enumerate(labels: Labels) -> Labels:
         tables.append(table)
         free = free[:, rest].reshape(len(table), free.shape[1] - int(count))
     return tables[-1]
-
-
-# --- beyond all draws -------------------------------------------------------------------------------------------------
-
-SMALLEST_TAIL = 1e-5
-"""p that is told of a fitted tail at least: farther out the fit knows nothing."""
-
-
-def tail_p(observed: float, null: ArrayLike) -> float:
-    """p of a figure against m draws where more draws would cost too much.
-
-    (b + 1)/(m + 1) where b draws reach it; where none does, the tail of the Pearson III distribution (a shifted gamma)
-    with mean, standard deviation and skewness γ of the draws, which is not larger than 1/(m + 1): with z the
-    standardised figure and a = 4/γ², Q(a, a + z√a) for γ > 0, else the normal tail. A Monte Carlo p ends at 1/(m + 1),
-    so that no correction over many tests could be passed. Source: Winkler, Ridgway, Douaud, Nichols & Smith 2016 (tail
-    and gamma approximations).
-    """
-    drawn = np.asarray(null, dtype=np.float64)
-    reached, m = int((drawn >= observed - 1e-9).sum()), drawn.size
-    least = (1 + reached) / (1 + m)
-    spread = float(drawn.std(ddof=1)) if m > 1 else 0.0
-    if reached or spread <= 0:
-        return least
-    z, skew = (observed - drawn.mean()) / spread, float((((drawn - drawn.mean()) / spread) ** 3).mean())
-    a = 4 / skew**2 if skew > 1e-3 else 0.0
-    tail = special.gammaincc(a, a + z * math.sqrt(a)) if a else special.ndtr(-z)
-    return min(least, max(SMALLEST_TAIL, float(tail)))
 
 
 # --- Many tests at once ----------------------------------------------------------------------------------------------

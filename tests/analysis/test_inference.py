@@ -266,11 +266,10 @@ def test_a_question_that_waits_inherits_the_share() -> None:
     ]
 
 
-@pytest.mark.soak
 def test_primary_questions_hold_the_error_rate_in_parts_and_hand_it_to_one_another_first() -> None:
-    """Parts 3 and 1: .03/.75 = .04 and .02/.25 = .08; once the first is answered the other has all of it: .02, not below
-    .04. The three exploratory ones share a fifth: .001 · 15; then the other two have a tenth each and half of the four
-    fifths that the last primary one leaves: .02 / .5, and the last of them 1."""
+    """Parts 3 and 1: .03/.75 = .04 and .02/.25 = .08; once the first is answered the other has all of it: .02, not
+    below .04. The three exploratory ones share a fifth: .001 · 15; then the other two have a tenth each and half of
+    the four fifths that the last primary one leaves: .02 / .5, and the last of them 1."""
     p = pd.Series([0.03, 0.02, 0.001, 0.02, 0.9], index=list("abcde"))
     question = pd.Series(p.index, index=p.index)
     adjusted = over_questions(p, question, primary={"a": 3, "b": 1, "not tested": 5})
@@ -291,6 +290,7 @@ def test_an_exploratory_question_waits_for_a_primary_one_with_a_share_of_its_own
     assert adjusted.iloc[1] == pytest.approx(0.4)
 
 
+@pytest.mark.soak
 def test_the_correction_keeps_the_level_beside_what_is_there() -> None:
     """Two joint questions of five items that go together, one of four tests and one that waits; nothing to be found
     but, in every second study, in the first question's first item: 300 studies, any row below .05 in which nothing

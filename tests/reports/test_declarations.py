@@ -205,8 +205,9 @@ def test_primary_questions_share_the_error_rate_and_the_rest_says_that_it_is_exp
     """Of one methodology with two questions "risen" is primary and holds all of .05, "fallen" a fifth of it: .01, and
     .004 / .2. A study that names "fallen" turns them round."""
     declared = (
-        replace(CHANGED, name="risen", where="change == 'up'"), replace(CHANGED, name="fallen", where="change == 'down'"),
-    )  # fmt: skip
+        replace(CHANGED, name="risen", where="change == 'up'"),
+        replace(CHANGED, name="fallen", where="change == 'down'"),
+    )
     presentation = Presentation(tables=(FRUIT, SOLD), facts=tuple(PRESENTATION.facts.values()), findings=declared)
     analysis = made(sold("a", "Kiel", 1, 0.3), sold("b", "Kiel", 1, 0.004, change="down"))
 
