@@ -15,11 +15,10 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from enquete.analysis.estimates import LEVEL, Floats, Interval, joined, joined_scores, paired_scores, without
+from enquete.analysis.estimates import LEVEL, Floats, joined, joined_scores, paired_scores
 
 DECIMALS = 9  # differences are compared to this many decimals: 0.3 − 0.1 and 0.5 − 0.3 are a tie
 LISTED_UP_TO = 1_000  # distinct differences; beyond, their Walsh averages are counted, not listed
-WALSH_EXACT_BELOW = 50  # differences, as in R
 EXACT_UP_TO = 200  # non-zero differences; the exact distribution costs about n³ additions
 
 
@@ -127,37 +126,6 @@ def walsh_averages(u: Floats, count: NDArray[np.int64], places: Sequence[int]) -
         return (ordered + int(below[np.searchsorted(u, t, side="right")])) // 2
 
     return [_smallest(reached, place, u) for place in places]
-
-
-def walsh_interval(d: ArrayLike, level: float = LEVEL) -> Interval:
-    """Interval of the Hodges–Lehmann estimate by turning Wilcoxon's test round, for many different differences.
-
-    From the C-th smallest to the C-th largest of the M = n(n + 1)/2 Walsh averages: the shifts that the test would not
-    reject. Below 50 values C is the smallest c with P(W⁺ ≤ c) ≥ (1 − level)/2 under the exact distribution of the
-    signed ranks, at least 1; from 50 on the integer part of M/2 − z·√(n(n + 1)(2n + 1)/24), z the normal quantile of (1
-    + level)/2. Zeros are kept, NaN is left out; ties make it wider than need be. No interval where all M averages do
-    not reach the level (five values at 95 %). Source: Hollander & Wolfe 1973, section 3.3 (R's wilcox.test, conf.int:
-    qsignrank below 50).
-    """
-    x: Floats = np.asarray(np.round(np.asarray(d, dtype=np.float64), DECIMALS), dtype=np.float64)
-    u, count = np.unique(x[~np.isnan(x)], return_counts=True)
-    n = int(count.sum())
-    m = n * (n + 1) // 2
-    c = _quantile(n, (1 - level) / 2)
-    estimate = hodges_lehmann(np.repeat(u, count))
-    if estimate is None or 2.0 ** (1 - n) > 1 - level:
-        return without(np.nan if estimate is None else estimate, level, "too few differences for the level")
-    low, high = walsh_averages(u, count, [c, m + 1 - c])
-    return Interval(estimate, low, high, level, "walsh", 0)
-
-
-def _quantile(n: int, tail: float) -> int:
-    """The place, from either end, of the Walsh average that ends an interval with so much in either tail."""
-    if n >= WALSH_EXACT_BELOW:
-        z = float(scipy.special.ndtri(1 - tail))
-        return int(n * (n + 1) / 4 - z * np.sqrt(n * (n + 1) * (2 * n + 1) / 24))
-    below = np.cumsum(signed_ranks(np.arange(1, n + 1)))
-    return max(1, int(np.searchsorted(below, tail * (1 - 1e-12))))
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:

@@ -134,16 +134,13 @@ DECIMALS = 12  # resampled figures are compared to this many: equal ones may dif
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with its interval. low and high are None where there is none, for the `reason` given.
-
-    "walsh" is no bootstrap: it is Wilcoxon's test turned round (see `change.walsh_interval`), draws 0.
-    """
+    """An estimate with its interval. low and high are None where there is none, for the `reason` given."""
 
     estimate: float | None
     low: float | None
     high: float | None
     level: float
-    method: Literal["bca", "bc", "percentile", "walsh", "none"]
+    method: Literal["bca", "bc", "percentile", "none"]
     draws: int
     reason: str = ""
 

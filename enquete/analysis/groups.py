@@ -89,6 +89,18 @@ def compare_groups(
     return GroupComparison(by_group.astype({"small": bool}), table)
 
 
+def joint_p(
+    values: pd.DataFrame, groups: pd.Series, *, fewest: int = FEWEST, draws: int = DRAWS, seed: int = 0
+) -> pd.Series[float]:
+    """Return the p of ratings alone that `compare_groups` gives as `p_adjusted`, by variable."""
+    label, names = pd.factorize(groups.reindex(values.index).astype(str), sort=True)
+    panel = _Membership(label.astype(np.int64), tuple(names), fewest)
+    columns = [_variable(values[name], "rating", str(name), panel) for name in values]
+    varies = [float(np.ptp(column.x[column.inside])) if column.large.size > 1 else 0.0 for column in columns]
+    tested = pd.DataFrame({"p": [1.0 if spread > 0 else np.nan for spread in varies]})
+    return pd.Series(_jointly(columns, panel, tested, "rating", draws, seed), index=values.columns, dtype=float)
+
+
 _GROUPS = ("variable", "group", "category", "n", "n_total", "estimate", "low", "high", "small")
 _TESTS = (
     "variable", "kind", "n", "n_total", "n_ungrouped", "groups", "small_groups", "n_small", "test", "method",

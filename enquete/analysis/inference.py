@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from enquete.analysis.change import holm
 from enquete.analysis.estimates import Floats, require_unique
@@ -149,33 +148,6 @@ def _enumerate(labels: Labels) -> Labels:
         tables.append(table)
         free = free[:, rest].reshape(len(table), free.shape[1] - int(count))
     return tables[-1]
-
-
-# --- beyond all draws -------------------------------------------------------------------------------------------------
-
-SMALLEST_TAIL = 1e-5
-"""p that is told of a fitted tail at least: farther out the fit knows nothing."""
-
-
-def tail_p(observed: float, null: ArrayLike) -> float:
-    """p of a figure against m draws where more draws would cost too much.
-
-    (b + 1)/(m + 1) where b draws reach it; where none does, the tail of the Pearson III distribution (a shifted gamma)
-    with mean, standard deviation and skewness γ of the draws, which is not larger than 1/(m + 1): with z the
-    standardised figure and a = 4/γ², Q(a, a + z√a) for γ > 0, else the normal tail. A Monte Carlo p ends at 1/(m + 1),
-    so that no correction over many tests could be passed. Source: Winkler, Ridgway, Douaud, Nichols & Smith 2016 (tail
-    and gamma approximations).
-    """
-    drawn = np.asarray(null, dtype=np.float64)
-    reached, m = int((drawn >= observed - 1e-9).sum()), drawn.size
-    least = (1 + reached) / (1 + m)
-    spread = float(drawn.std(ddof=1)) if m > 1 else 0.0
-    if reached or spread <= 0:
-        return least
-    z, skew = (observed - drawn.mean()) / spread, float((((drawn - drawn.mean()) / spread) ** 3).mean())
-    a = 4 / skew**2 if skew > 1e-3 else 0.0
-    tail = special.gammaincc(a, a + z * math.sqrt(a)) if a else special.ndtr(-z)
-    return min(least, max(SMALLEST_TAIL, float(tail)))
 
 
 # --- Many tests at once ----------------------------------------------------------------------------------------------
@@ -413,24 +385,40 @@ def _noncentrality(dfn: int, dfd: int, alpha: float, power: float) -> float:
 # --- one correction --------------------------------------------------------------------------------------------------
 
 
+EXPLORATORY = 0.2
+"""Share of α that all exploratory questions of a page hold together, beside the α that the primary ones share."""
+
+
 def over_questions(
     p: pd.Series[float],
     question: pd.Series[str],
     *,
     given: Collection[str] = (),
     after: Mapping[str, str] | None = None,
+    primary: Mapping[str, float] | None = None,
 ) -> pd.Series[float]:
-    """One correction over every test of a study: each question enters Holm's procedure once, by its least p.
+    """Correct every test of a study once: each question enters a Holm procedure by its least p, for its share of α.
 
-    Within a question p̃ holds over its rows: those of `given` do already (max-T), the others by Holm. Each of m
-    questions has the share 1/m of α. The one whose least p̃ is smallest for its share is answered first, a row's
-    adjusted p being p̃/share and not below those of questions before it; then its share goes to the others, all alike.
-    With one row a question this is Holm.
-    after: question → one that is to be answered first; until then it has no share, then it inherits all of that one's.
-    So a row of a question in which nothing is to be found falls below α in at most α of studies, whatever there is to
-    be found in other questions; the rows of one in which there is something are held to its share.
+    Within a question p̃ holds over its rows: those of `given` do already (max-T), the others by Holm. A row's adjusted
+    p is p̃/share, and not below those of questions that were answered before. The question whose least p̃ is smallest
+    for its share is answered first; then its share goes to others. A row of a primary question in which nothing is to
+    be found falls below α in at most α of studies, one of an exploratory question in at most `EXPLORATORY`·α of them
+    (and in α once all primary questions are answered), whatever there is to be found in other questions.
 
-    p, question: by row, NaN where nothing was tested. Raises ValueError for a p outside 0–1.
+    Args:
+        p: By row, NaN where nothing was tested.
+        question: The question of each row.
+        given: Questions whose p are corrected over their rows already.
+        after: Question → the one that has to be answered first. An exploratory one that waits for another exploratory
+            one inherits its share; one that waits for a primary one has a share of its own. A primary one never waits.
+        primary: Primary question → its part of α. Parts are divided by the sum of those that were tested. The share
+            of an answered one goes to the other primary ones by their parts; that of the last to the exploratory ones.
+            Where none of them was tested the others stay exploratory. Without a primary question all share α alike;
+            with one row a question this is Holm.
+
+    Raises:
+        ValueError: for a p outside 0–1 or a part that is not above 0.
+
     Source: Holm 1979; Westfall & Young 1993 for max-T; Bretz, Maurer, Brannath & Posch 2009 for shares that are handed
     on.
     """
@@ -439,15 +427,61 @@ def over_questions(
         raise ValueError(f"a p-value lies between 0 and 1; {outside.iloc[0]} was given")
     tested = {str(name): rows.dropna() for name, rows in p.groupby(question, sort=False) if rows.notna().any()}
     by_question = {n: rows if n in given else pd.Series(holm(rows.tolist()), rows.index) for n, rows in tested.items()}
-    waits = {name: first for name, first in (after or {}).items() if name in by_question and first in by_question}
-    share = {name: 1 / (len(by_question) - len(waits)) for name in by_question if name not in waits}
+    shares = Shares.of(by_question, primary or {}, after or {})
     adjusted: pd.Series[float] = pd.Series(float("nan"), index=p.index, name="p_adjusted")
     reached = 0.0
-    while share:
-        name = min(share, key=lambda n: float(by_question[n].min()) / share[n])
-        left = share.pop(name)
-        reached = max(reached, min(1.0, float(by_question[name].min()) / left))
-        adjusted.loc[by_question[name].index] = (by_question[name] / left).clip(reached, 1.0).to_numpy()
-        heirs = [waiting for waiting, first in waits.items() if first == name] or list(share)
-        share |= {heir: share.get(heir, 0.0) + left / len(heirs) for heir in heirs}
+    while asked := shares.open():
+        name = min(asked, key=lambda n: float(by_question[n].min()) / asked[n])
+        reached = max(reached, min(1.0, float(by_question[name].min()) / asked[name]))
+        adjusted.loc[by_question[name].index] = (by_question[name] / asked[name]).clip(reached, 1.0).to_numpy()
+        shares.hand_on(name)
     return adjusted
+
+
+@dataclass
+class Shares:
+    """Who holds which share of α while questions are answered one after the other (see `over_questions`)."""
+
+    primary: dict[str, float]
+    rest: dict[str, float]
+    waits: dict[str, str]  # exploratory question → the one that has to be answered first
+
+    @classmethod
+    def of(cls, questions: Collection[str], parts: Mapping[str, float], after: Mapping[str, str]) -> Shares:
+        """Return the shares that questions begin with. parts: of the primary ones, tested or not."""
+        wrong = [f"{name} ({part:g})" for name, part in parts.items() if not part > 0]
+        if wrong:
+            raise ValueError(f"a primary question's part of α is above 0; given: {', '.join(wrong)}")
+        named = {name: part for name, part in parts.items() if name in questions}
+        primary = {name: part / sum(named.values()) for name, part in named.items()}
+        others = [name for name in questions if name not in primary]
+        waits = {name: after[name] for name in others if after.get(name) in questions}
+        inherits = {name for name, first in waits.items() if first not in primary}
+        holding = [name for name in others if name not in inherits]
+        total = EXPLORATORY if parts else 1.0
+        return cls(primary, {name: total / len(holding) if name in holding else 0.0 for name in others}, waits)
+
+    def open(self) -> dict[str, float]:
+        """Return the shares of those that can be answered next."""
+        return {**self.primary, **{name: share for name, share in self.rest.items() if name not in self.waits}}
+
+    def hand_on(self, name: str) -> None:
+        """Take an answered question out, and give its share to others."""
+        waiting = [other for other, first in self.waits.items() if first == name]
+        for other in waiting:
+            del self.waits[other]
+        if name in self.primary:
+            share = self.primary.pop(name)
+            left = sum(self.primary.values())
+            self.primary = {other: held + share * held / left for other, held in self.primary.items()}
+            heirs = [] if self.primary else [other for other in self.rest if self._holds_its_own(other)]
+            share *= 1 - EXPLORATORY  # which those have already: together they never hold more than α
+        else:
+            share = self.rest.pop(name)
+            heirs = waiting or [other for other in self.rest if self._holds_its_own(other)]
+        for other in heirs:
+            self.rest[other] += share / len(heirs)
+
+    def _holds_its_own(self, name: str) -> bool:
+        """Return whether it waits for no other exploratory question."""
+        return self.waits.get(name) not in self.rest

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from enquete.analysis.components import NEGLIGIBLE, Matrix
-from enquete.analysis.inference import tail_p
 from enquete.analysis.typology import Labels, adjusted_rand
 
 # --- Sorts of statements: the grid that they fill, which of them define a factor, its scores, and which statements
@@ -451,13 +450,15 @@ def _centroid_loadings(sums: Matrix) -> Matrix:
 
 ALPHA = 0.01
 Z_01 = 2.58
+MOST_DRAWS = 1_999
+VALUES_DRAWN = 60_000_000
+"""Draws × sorts × statements of a parallel analysis at most."""
 
 
 @dataclass(frozen=True)
 class NumberOfFactors:
     """eigenvalues of R, descending; beside each the mean and the 95th percentile by chance, and its p.
 
-    tail: the same p where draws end, by the fitted tail of the draws (`permutation.tail_p`); it decides nothing here.
     parallel: leading eigenvalues with p ≤ .01; 0 means no factors. kaiser: eigenvalues above 1, far too many with many
     sorts.
     two_loaders: leading unrotated components with at least two loadings beyond 2.58/√S.
@@ -467,7 +468,6 @@ class NumberOfFactors:
     chance_mean: Matrix
     chance_95: Matrix
     p: Matrix
-    tail: Matrix
     draws: int
     parallel: int
     kaiser: int
@@ -479,20 +479,30 @@ def number_of_factors(x: Matrix, seed: int, *, draws: int = DRAWS, alpha: float 
 
     The null is exact: every legal sort is equally likely for everyone. p = (1 + #{null ≥ observed}) / (1 + draws), each
     eigenvalue against those of its own rank. The level is .01, since at .05 one population of noise in twenty has a
-    factor.
+    factor. Where the first one is below it, more are drawn, up to 1,999 (fewer of many sorts): no p lies below 1 / (1 +
+    draws), and one of 1/200 could not pass a correction over the tests of a page.
     """
     rng = np.random.default_rng(seed)
     observed = eigenvalues(x)
-    null = spectrum(np.stack([product(rng.permuted(x, axis=1)) for _ in range(draws)]))
-    p = (1 + (null >= observed - 1e-9).sum(axis=0)) / (1 + draws)
+
+    def draw(count: int) -> Matrix:
+        return spectrum(np.stack([product(rng.permuted(x, axis=1)) for _ in range(count)]))
+
+    def p_against(drawn: Matrix) -> Matrix:
+        return np.asarray((1 + (drawn >= observed - 1e-9).sum(axis=0)) / (1 + len(drawn)))
+
+    null = draw(draws)
+    more = min(MOST_DRAWS, VALUES_DRAWN // x.size) - draws
+    if more > 0 and p_against(null)[0] <= alpha:
+        null = np.concatenate([null, draw(more)])
+    p = p_against(null)
     loaders = (np.abs(principal(x, len(observed))) > Z_01 / np.sqrt(x.shape[1])).sum(axis=0)
     return NumberOfFactors(
         observed,
         null.mean(axis=0),
         np.quantile(null, 0.95, axis=0),
         p,
-        np.array([tail_p(eigenvalue, drawn) for eigenvalue, drawn in zip(observed.tolist(), null.T, strict=True)]),
-        draws,
+        len(null),
         parallel=_leading(p <= alpha),
         kaiser=int((observed > 1 + 1e-9).sum()),
         two_loaders=_leading(loaders >= 2),

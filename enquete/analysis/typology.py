@@ -22,7 +22,6 @@ from enquete.analysis.components import (
     weighted_sets,
 )
 from enquete.analysis.estimates import MOST_COMPARED
-from enquete.analysis.inference import tail_p
 
 Labels: TypeAlias = "npt.NDArray[np.int64]"
 
@@ -283,6 +282,9 @@ DRAWS = 199
 # Against independence, where types are nowhere near the level: what beats a continuum is far beyond permuted columns.
 # The smallest p is ALPHA, and with 99 draws the test has that level exactly (Barnard 1963).
 CHANCE_DRAWS = 99
+# Of what passes both, as many again as make a p that can pass a correction over the tests of a page.
+MOST_DRAWS = 1_999
+VALUES_DRAWN = 10_000_000  # draws × agents × columns at most
 EXCEEDANCES = 5  # draws that reach the observed value before the test is over (Besag & Clifford 1991)
 AT_A_TIME = 10  # null data sets that are clustered together at first; then twice as many each time
 FIRST_DRAWS = 19  # against a continuum: enough to see that there is no hope
@@ -301,7 +303,6 @@ class Continuity:
     observed silhouette exceeds it, mean of the full space and the reduced one (see `clustering.Separation`)."""
 
     p: float
-    tail: float  # the same where draws end, by the fitted tail of the draws; it decides nothing here
     draws: int
     expected: dict[int, float]
     excess: dict[int, float]
@@ -388,12 +389,16 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     choice = TypeChoice(1, "chance", dict(zip(tried, observed.full[0].tolist(), strict=True)), p, tuple(null), compared)
     if p > alpha:
         return choice
-    continuity = _against_continuum(blocks, tried, observed, rng, draws)
+    more = min(MOST_DRAWS, VALUES_DRAWN // columns.size) if draws == DRAWS else draws
+    continuity = _against_continuum(blocks, tried, observed, rng, draws, more, alpha)
     choice = replace(choice, reason="continuum", continuity=continuity)
     best = max(tried, key=lambda k: (continuity.excess[k], -k))
     if continuity.p > alpha or continuity.excess[best] < LEAST_EXCESS:
         return choice
-    return replace(choice, k=best, reason="typology", candidate=best)
+    further, _ = _against_chance(blocks, tried, float(observed.full.max()), rng, max(0, more - len(null)))
+    null += further
+    p = (1 + sum(value >= float(observed.full.max()) for value in null)) / (1 + len(null))
+    return replace(choice, k=best, reason="typology", candidate=best, p=p, null=tuple(null))
 
 
 def _against_chance(
@@ -411,31 +416,31 @@ def _against_chance(
 
 
 def _against_continuum(
-    blocks: Sequence[Matrix], tried: Sequence[int], observed: Separation, rng: np.random.Generator, draws: int
-) -> Continuity:
+    blocks: Sequence[Matrix], tried: Sequence[int], observed: Separation, rng: np.random.Generator, draws: int,
+    more: int, alpha: float,
+) -> Continuity:  # fmt: skip
     """p = (1 + #{null ≥ observed}) / (1 + draws) of the largest standardised silhouette over the numbers of clusters.
 
     Silhouettes over the first k − 1 components, where a gap between types is not drowned by the columns that all share;
     each standardised over all data sets, the observed one among them, so that they stay exchangeable and the p-value
     exact for a continuum of this kind (Westfall & Young 1993). Where EXCEEDANCES of the first draws reach the observed
-    one, it ends there: that can only keep a p-value above alpha.
+    one, it ends there: that can only keep a p-value above alpha. Where `draws` leave it below, there are `more`.
     """
     model = fitted_continuum(blocks, rng)
     full, together = np.empty((0, len(tried))), observed.reduced
-    for upto in (min(FIRST_DRAWS, draws), draws):
+    for upto in (min(FIRST_DRAWS, draws), draws, max(draws, more)):
         drawn = [draw_continuum(model, rng) for _ in range(len(full), upto)]
         if drawn:
             null = separation(weighted_sets(drawn), tried)
             full, together = np.vstack([full, null.full]), np.vstack([together, null.reduced])
         largest = _largest(together)
         reached = int((largest[1:] >= largest[0]).sum())
-        if reached >= EXCEEDANCES:
+        if reached >= EXCEEDANCES or (len(full) >= draws and (1 + reached) / (1 + len(full)) > alpha):
             break
     expected = full.mean(axis=0)
     excess = (observed.full[0] - expected + together[0] - together[1:].mean(axis=0)) / 2
     by_k = [dict(zip(tried, values.tolist(), strict=True)) for values in (expected, excess)]
-    tail = tail_p(float(largest[0]), largest[1:])
-    return Continuity((1 + reached) / (1 + len(full)), tail, len(full), *by_k)
+    return Continuity((1 + reached) / (1 + len(full)), len(full), *by_k)
 
 
 def _largest(together: Matrix) -> Matrix:

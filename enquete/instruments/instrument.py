@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
 
+from enquete.instruments.primary import PrimaryQuestions, require_known_questions
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AGREEMENT, Ends, Human, Scale, with_builtin_scales
 from enquete.instruments.text import (
@@ -233,6 +234,9 @@ class Instrument(Part):
     listed: ClassVar[tuple[str, str] | None] = None
     """The list that a CSV holds, and the key of its entries' ids; None where a table of items is no instrument."""
 
+    questions_tested: ClassVar[tuple[str, ...]] = ()
+    """Names of the questions that the methodology tests (its findings with p): what `primary` may name."""
+
     instrument_id: Identifier
     version: Line
     title: Text
@@ -241,6 +245,13 @@ class Instrument(Part):
     languages: Annotated[tuple[Spoken, ...], AfterValidator(not_empty)] | None = None
     item_order: Literal["random", "as_written"] = Field(default="random", exclude_if=lambda order: order == "random")
     scales: dict[ScaleId, Scale] = Field(default_factory=dict)
+    primary: PrimaryQuestions = Field(default_factory=dict, exclude_if=lambda named: not named)
+
+    @field_validator("primary")
+    @classmethod
+    def _tested(cls, named: dict[str, float]) -> dict[str, float]:
+        require_known_questions(named, cls.questions_tested)
+        return named
 
     @property
     def in_order(self) -> bool:

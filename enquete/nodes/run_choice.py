@@ -28,6 +28,7 @@ from typing import Any, Final, Literal, NoReturn
 from pydantic import JsonValue
 
 from enquete.instruments.pack import pack_named
+from enquete.instruments.primary import parse_primary
 from enquete.ledger.backup import carry
 from enquete.ledger.drives import store_of
 from enquete.ledger.folders import (
@@ -400,10 +401,12 @@ def _choice(
     for run in unfinished:
         if is_run_meant(run, draft):
             require_as_begun(request, run.record)
+            require_primary(request, run.record)
             require_store(request, run.folder)
             return RunChoice("resume", run.folder, run.record)
     for run in reversed(known):
         if is_run_meant(run, draft) and not request.rerun:
+            require_primary(request, run.record)
             return RunChoice("finished", run.folder, run.record)
     begun = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
     if begun and not (draft.replay_of or draft.rerun_of):
@@ -644,6 +647,7 @@ def draft_record(
         digest_chars=request.digest_chars,
         memoryless_weight=request.memoryless_weight,
         by=population.require_column(request.by),
+        primary=parse_primary(request.primary, _questions_tested(methods)),
         memory=memory,
         baseline=baseline,
         baseline_run_id=baseline_run,
@@ -673,6 +677,11 @@ def draft_record(
     if weights is None:
         server_url(record, resolve_machine(request, environment))
     return record
+
+
+def _questions_tested(methods: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return what each methodology lets a study name as a primary question."""
+    return {name: load_methodology(dotted).instrument.questions_tested for name, dotted in methods.items()}
 
 
 def _named(population: Population) -> list[str]:
@@ -977,6 +986,22 @@ def require_store(request: RunRequest, folder: Path) -> None:
         raise SettingsError(
             f"store: the ledger of run {folder.name} is {there}, and it goes on there; leave store out to go on with "
             "it, or start another beside it: new=True"
+        )
+
+
+def require_primary(request: RunRequest, record: RunRecord) -> None:
+    """Raise SettingsError where other questions are called primary than when the run was begun: whoever has seen
+    answers cannot choose any more."""
+    if not request.primary:
+        return
+    named = parse_primary(request.primary, _questions_tested(record.methods))
+    if named != record.primary:
+        pinned = ", ".join(
+            f"{name}.{one}={part:g}" for name, own in record.primary.items() for one, part in own.items()
+        )
+        raise SettingsError(
+            f"primary: run {record.run_id} was begun with {pinned or 'the usual primary questions'}, and primary "
+            "questions are fixed before the first answer; leave primary out, or start another run beside it: new=True"
         )
 
 

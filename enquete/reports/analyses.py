@@ -28,6 +28,7 @@ from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, opened
 from enquete.reports.declarations import (
     ADJUSTED,
     AS_GOOD_AS_EQUAL,
+    PRIMARY,
     Analysis,
     Column,
     Finding,
@@ -135,6 +136,7 @@ BETWEEN = Presentation(
     tables=(ASSOCIATIONS,),
     facts=(integer("least"), integer("fewest")),
     findings=(TOGETHER,),
+    primary=(),  # what joins methodologies is looked for, and nobody asked for it
 )
 
 
@@ -373,7 +375,11 @@ def names_of(
 def from_json(presentation: Presentation, stored: Mapping[str, JsonValue]) -> Analysis:
     """An analysis from results.json: without the tables that grow with the population, which are empty."""
     tables: dict[str, Any] = {name: stored.get(name) or [] for name in presentation.tables}
-    return shaped(presentation, tables, {name: stored.get(name) for name in presentation.facts})
+    analysis = shaped(presentation, tables, {name: stored.get(name) for name in presentation.facts})
+    shares = stored.get(PRIMARY)
+    if not isinstance(shares, dict):
+        return analysis
+    return replace(analysis, primary={str(name): float(str(share)) for name, share in shares.items()})
 
 
 def read_results(
@@ -466,7 +472,7 @@ def _find(reading: RunReading, frame: pd.DataFrame, log: GapLog, *, partial: boo
         declared[ACROSS] = (BETWEEN, NOTHING_ACROSS)
         with log.catch(ACROSS, "associations"):
             declared[ACROSS] = (BETWEEN, findings.agents.associations())
-    findings.analyses = _correct(declared, log)
+    findings.analyses = _correct(declared, named_primary(reading), log)
     for name in about.keys() & declared.keys():
         presentation, final = declared[name][0], findings.analyses[name]
         results = Results(name, presentation, final, Names(groups=reading.type_names), reading.language)
@@ -477,20 +483,22 @@ def _find(reading: RunReading, frame: pd.DataFrame, log: GapLog, *, partial: boo
     return findings
 
 
-def _correct(declared: Mapping[str, tuple[Presentation, Analysis]], log: GapLog) -> dict[str, Analysis]:
+def _correct(
+    declared: Mapping[str, tuple[Presentation, Analysis]], primary: Mapping[str, Mapping[str, float]], log: GapLog
+) -> dict[str, Analysis]:
     """Correct all tests together; those of a methodology whose declared tests fail are left out, and say nothing."""
     try:
-        return _settled(declared, corrected(declared))
+        return _settled(declared, corrected(declared, primary))
     except Exception:  # one of them: which, is found one by one
         sound = {}
         for name, each in declared.items():
             with log.catch(name, "correction"):
-                corrected({name: each})
+                corrected({name: each}, primary)
                 sound[name] = each
         if len(sound) == len(declared):  # together they fail, alone none does: that is our own bug
             raise
         unsure = {name: analysis for name, (_, analysis) in declared.items()}
-        return {**unsure, **_settled(sound, corrected(sound))}
+        return {**unsure, **_settled(sound, corrected(sound, primary))}
 
 
 def _settled(
@@ -526,6 +534,19 @@ def _unless_sure(tables: Mapping[str, pd.DataFrame], table: Table, column: Colum
         for code, is_unsure in zip(frame[column.name].tolist(), unsure.tolist(), strict=True)
     ]
     return frame.assign(**{column.name: pd.Series(codes, dtype=object, index=frame.index)})
+
+
+def named_primary(reading: RunReading) -> dict[str, Mapping[str, float]]:
+    """Return the primary questions that the study names, as finding → part of α, keyed by methodology.
+
+    What was said when the run was begun holds for the whole study; else what each instrument says for its methodology.
+    A methodology that is not in here has its default one.
+    """
+    methods = reading.record.methods
+    if reading.record.primary:
+        return {name: reading.record.primary.get(name, {}) for name in methods}
+    instruments = {name: reading.instrument(name) for name in methods}
+    return {name: instrument.primary for name, instrument in instruments.items() if instrument.primary}
 
 
 def _agents(

@@ -324,19 +324,27 @@ class Sample:
 class Presentation:
     """All that a methodology declares of its results. Raises TypeError naming what nobody declared.
 
-    title: of what is no methodology's: of instrument health, say."""
+    title: of what is no methodology's: of instrument health, say. primary: names of findings that test, of which the
+    first that a run asks is the primary question where a study names none; by default all of them, as they are
+    declared."""
 
     def __init__(
         self, *, tables: Sequence[Table], facts: Sequence[Column] = (), texts: Sequence[TextBlock] = (),
         findings: Sequence[Finding] = (), charts: Sequence[Chart] = (), samples: Sequence[Sample] = (), title: str = "",
+        primary: Sequence[str] | None = None,
     ) -> None:  # fmt: skip
         self.title = title
         self.tables = {table.name: table for table in tables}
         self.facts = {fact.name: fact for fact in facts}
         self.texts, self.findings = tuple(texts), tuple(findings)
         self.charts, self.samples = tuple(charts), tuple(samples)
+        self.questions = tuple(finding.name for finding in self.findings if finding.p)
+        self.primary = self.questions if primary is None else tuple(primary)
         if len(self.tables) < len(tables) or len(self.facts) < len(facts):
             raise TypeError("two tables or two facts share a name")
+        if untested := [name for name in self.primary if name not in self.questions]:
+            there = ", ".join(self.questions) or "none"
+            raise TypeError(f"primary names {', '.join(untested)}, which no finding tests; tested are {there}")
         for table in tables:
             self._check_table(table)
         for each in self.texts:
@@ -435,6 +443,9 @@ class Analysis:
 
     tables: Mapping[str, pd.DataFrame]
     facts: Mapping[str, JsonValue]
+    primary: Mapping[str, float] | None = None
+    """Finding → its share of α, of the primary questions, 0 where the run had nothing to test; every other test is
+    exploratory. None: not corrected yet, or no question of the page is primary."""
 
     def count(self, fact: str) -> int:
         """0 where there is none."""
@@ -458,9 +469,13 @@ class Analysis:
         for name, frame in self.tables.items():
             if one_agent or not presentation.tables[name].one_agent:
                 told[name] = records(frame)
+        if self.primary is not None:
+            told[PRIMARY] = dict(self.primary)
         return told
 
 
+PRIMARY = "primary_questions"
+"""Beside tables and facts in JSON: `Analysis.primary`."""
 NOT_ANALYSED = Analysis({}, {})
 
 DTYPES: Mapping[Format, str] = {

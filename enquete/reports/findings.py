@@ -6,7 +6,7 @@ difference that was not tested is no finding, nor is one of groups below FEWEST 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from string import Formatter
@@ -93,6 +93,7 @@ class KeyFinding:
     test: str = ""
     family: str = ""  # of tests that were corrected together
     methodology: str = ""  # filled in where findings are joined
+    exploratory: bool = False  # it tests a question that is not one of the study's primary ones
     strip: Strip | None = None  # where the estimate is on a scale
 
     def as_json(self) -> dict[str, JsonValue]:
@@ -132,12 +133,18 @@ def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence
 # --- From declared findings to the sentences of page one: every test corrected once, then told as its row says --------
 # Every finding that tests is a question with a p for each row of its table: corrected over these rows (Holm, or as they
 # come by max-T), the least of them enters one Holm procedure over all questions of a report (analysis/inference.py,
-# `over_questions`). The adjusted p is written into the tables' column `p_adjusted`, so that table and sentence cannot
-# differ.
+# `over_questions`), in which the primary ones hold α. The adjusted p is written into the tables' column `p_adjusted`,
+# so that table and sentence cannot differ.
 
 
-def corrected(analyses: Mapping[str, tuple[Presentation, Analysis]]) -> dict[str, Analysis]:
-    """The analyses with `p_adjusted` filled where a declared finding tests rows."""
+def corrected(
+    analyses: Mapping[str, tuple[Presentation, Analysis]], named: Mapping[str, Mapping[str, float]] | None = None
+) -> dict[str, Analysis]:
+    """Return the analyses with `p_adjusted` filled where a declared finding tests rows.
+
+    named: methodology → finding → part of α, of the primary questions that the study names; a methodology that is not
+    in here has the first of its own that the run asks (`Presentation.primary`).
+    """
     places: list[tuple[str, str, Any]] = []  # methodology, table, row; no row where none of the table came so far
     p: list[float] = []
     question: list[str] = []
@@ -158,11 +165,40 @@ def corrected(analyses: Mapping[str, tuple[Presentation, Analysis]]) -> dict[str
             after |= {key: f"{name}/{finding.after}"} if finding.after else {}
     if not p:
         return {name: analysis for name, (_, analysis) in analyses.items()}
-    adjusted = over_questions(pd.Series(p), pd.Series(question), given=given, after=after).tolist()
+    primary = _primary(analyses, named or {}, set(question))
+    adjusted = over_questions(
+        pd.Series(p), pd.Series(question), given=given, after=after,
+        primary={f"{name}/{finding}": part for name, parts in primary.items() for finding, part in parts.items()},
+    ).tolist()  # fmt: skip
     by_table: dict[tuple[str, str], dict[Any, float]] = {(name, table): {} for name, table, _ in places}
     for (name, table, row), value in zip(places, adjusted, strict=True):
         by_table[name, table] |= {} if row is None else {row: value}
-    return {name: _filled(name, analysis, by_table) for name, (_, analysis) in analyses.items()}
+    filled = {name: _filled(name, analysis, by_table) for name, (_, analysis) in analyses.items()}
+    asked = [part for name, parts in primary.items() for one, part in parts.items() if f"{name}/{one}" in set(question)]
+    if not any(primary.values()):
+        return filled
+    for name, parts in primary.items():
+        shares = {one: part / sum(asked) if f"{name}/{one}" in set(question) else 0.0 for one, part in parts.items()}
+        filled[name] = replace(filled[name], primary=shares)
+    return filled
+
+
+def _primary(
+    analyses: Mapping[str, tuple[Presentation, Analysis]], named: Mapping[str, Mapping[str, float]], asked: Set[str]
+) -> dict[str, dict[str, float]]:
+    """Return the primary questions with their parts of α: those that are named, else the first that the run asks.
+
+    asked: "methodology/finding" of every question that tested a row.
+    """
+    primary: dict[str, dict[str, float]] = {}
+    for name, (presentation, _) in analyses.items():
+        if name in named:
+            parts = dict(named[name])
+        else:
+            default = next((one for one in presentation.primary if f"{name}/{one}" in asked), None)
+            parts = {} if default is None else {default: 1.0}
+        primary[name] = parts
+    return primary
 
 
 def _filled(name: str, analysis: Analysis, adjusted: Mapping[tuple[str, str], Mapping[Any, float]]) -> Analysis:
@@ -203,6 +239,14 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
             row[finding.n] = min(each[finding.n] for each in tested)
         row["power"] = _power(finding, tested, results)
         yield _finding(finding, "null", finding.null, row, results)
+
+
+EXPLORATORY_SAYS = N_("Exploratory: {finding}")
+
+
+def is_exploratory(finding: str, analysis: Analysis) -> bool:
+    """Return whether the page has primary questions and this is none of them."""
+    return analysis.primary is not None and finding not in analysis.primary
 
 
 POWER: Mapping[str, str] = {
@@ -261,6 +305,9 @@ def _finding(finding: Finding, kind: Kind, says: str, row: dict[str, Any], resul
         says, filled, {name: column for name, column in known.items() if name != "p"}, markdown=False, room=MOST_WORDS
     )
     text = text[:1].upper() + text[1:]
+    exploratory = bool(finding.p) and is_exploratory(finding.name, results.analysis)
+    if exploratory:
+        text = tell(EXPLORATORY_SAYS, results.language).format(finding=text)
     named = {name for _, name, _, _ in Formatter().parse(tell(says, results.language)) if name}
     numbers = {name: float(row[name]) for name in sorted(named - {"p"}) if _is_number(row.get(name))}
     if p is not None:
@@ -275,7 +322,7 @@ def _finding(finding: Finding, kind: Kind, says: str, row: dict[str, Any], resul
         numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
         low=_float(row, finding.low), high=_float(row, finding.high), test=str(row.get(finding.test, finding.test)),
         family=f"{results.methodology}/{finding.name}" if finding.p else "",
-        strip=_strip(finding, row, known, results) if kind != "null" else None,
+        strip=_strip(finding, row, known, results) if kind != "null" else None, exploratory=exploratory,
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs
 from zlib import crc32
@@ -34,9 +35,10 @@ from cmarkgfm import markdown_to_html_with_extensions
 from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import CANNOT_BE_JUDGED, NOT_USABLE, Standing
+from enquete.analysis.inference import ALPHA, EXPLORATORY
 from enquete.ledger.folders import write_atomically
 from enquete.ledger.record import Chosen
-from enquete.locale import N_, NN_, Words, plural, quoted, tell, whole
+from enquete.locale import N_, NN_, Words, percent, plural, quoted, tell, whole
 from enquete.nodes import fit
 from enquete.nodes.critic_graph import PairRecord
 from enquete.reports import accounts, pictures
@@ -252,7 +254,7 @@ def _asset(name: str) -> str:
 # Measured by: at most MOST_WORDS words; every figure in it follows from all_responses.csv.
 
 FILE = "page_one.json"
-MOST_WORDS = 300
+MOST_WORDS = 320
 TITLE_WORDS = 12
 _QUESTION_WORDS = 40
 
@@ -279,6 +281,7 @@ class PageOne:
     interim: bool = False  # not everything is asked yet
     notices: tuple[str, ...] = ()
     findings: tuple[KeyFinding, ...] = ()
+    primary: str = ""  # which questions are primary, and their shares of the error rate
     across: tuple[KeyFinding, ...] = ()  # those that join methodologies, all of them
     usable: tuple[Usable, ...] = ()
     by_methodology: Mapping[str, Sequence[KeyFinding]] = field(default_factory=dict)
@@ -288,7 +291,7 @@ class PageOne:
         return {
             "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
             "interim": self.interim, "notices": list(self.notices),
-            "findings": _as_json(self.findings), "across": _as_json(self.across),
+            "findings": _as_json(self.findings), "primary": self.primary, "across": _as_json(self.across),
             "usable": [dict(asdict(usable)) for usable in self.usable],
             "methodologies": [
                 {"methodology": name, "title": self.titles.get(name, name), "findings": _as_json(stated)}
@@ -304,9 +307,10 @@ def _as_json(findings: Sequence[KeyFinding]) -> list[JsonValue]:
 def page_one(
     reading: RunReading, frame: pd.DataFrame, by_method: Mapping[str, Evaluation],
     findings: Mapping[str, list[KeyFinding]], health: Health, checked: Results, *,
-    notices: Sequence[str] = (), interim: bool = False,
+    notices: Sequence[str] = (), interim: bool = False, declared: Mapping[str, Results] = MappingProxyType({}),
 ) -> PageOne:  # fmt: skip
-    """frame: the response table; findings: by methodology, and those that join them; checked: health's tables;
+    """declared: results by methodology, whose primary questions are named.
+    frame: the response table; findings: by methodology, and those that join them; checked: health's tables;
     notices: what must be read before anything else;
     interim: the interviews are not finished. Of data that are not usable only what was tested is found."""
     language = reading.language
@@ -331,11 +335,38 @@ def page_one(
             *_unjudged(usable, language),
         ),
         findings=tuple(leading(stated, across)),
+        primary=name_primary_questions(declared, titles, language),
         across=tuple(across[:PER_METHODOLOGY]),
         usable=tuple(usable),
         by_methodology=stated,
         titles=titles,
     )
+
+
+_PRIMARY = N_(
+    "Primary questions share an error rate of {alpha}: {questions}. Other tests are exploratory (together {rest})."
+)
+
+
+def name_primary_questions(declared: Mapping[str, Results], titles: Mapping[str, str], language: Language) -> str:
+    """Return the sentence that names the primary questions with their shares; "" where the page has none."""
+    named = []
+    for name, results in declared.items():
+        questions = {finding.name: finding.table for finding in results.presentation.findings}
+        for finding, share in (results.analysis.primary or {}).items():
+            title = tell(results.presentation.tables[questions[finding]].title, language)
+            held = _percent(share * ALPHA, language) if share else tell(N_("nothing to test"), language)
+            named.append(f"{titles.get(name, name)}: {title} ({held})")
+    if not named:
+        return ""
+    return tell(_PRIMARY, language).format(
+        alpha=_percent(ALPHA, language), questions="; ".join(named), rest=_percent(EXPLORATORY * ALPHA, language)
+    )
+
+
+def _percent(share: float, language: Language) -> str:
+    digits = number(100 * share, language, 2)
+    return percent(digits.rstrip("0").rstrip(".,"), language)
 
 
 def _why(health: Health, checked: Results, name: str) -> str:
@@ -634,7 +665,7 @@ class Report:
         self.declared = material.declared
         self.page = page_one(
             reading, material.frame, self.own, material.findings, material.health, self.declared[HEALTH],
-            notices=list(self._notices()), interim=partial,
+            notices=list(self._notices()), interim=partial, declared=self.declared,
         )  # fmt: skip
         self.parts = [*self._parts()]
         self.strips = strips(self.page.findings, self.language)

@@ -563,6 +563,15 @@ class RunRequest(BaseModel):
         ),
         OptionMetadata(*EVERYWHERE, about="study", value="COLUMN"),
     ] = ""
+    primary: Annotated[
+        Names,
+        Field(
+            max_length=50,
+            description="primary questions, METHOD.QUESTION each, with =PART where they do not share the error rate "
+            "alike; what the instruments say, or one of each methodology, unless named",
+        ),
+        OptionMetadata(*EVERYWHERE, about="study", value="METHOD.QUESTION[=PART],…", more="docs/report.md"),
+    ] = []
     baseline: Annotated[
         str,
         Field(description="where T0 comes from: auto, reconstructed, or the run_id of an earlier one"),

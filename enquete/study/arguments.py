@@ -146,6 +146,9 @@ class Arguments(DrivingArguments, total=False):
     """Weight in drift of agents without memory."""
     by: str
     """What agents are compared by: a column of the personas file; stakeholder types unless named."""
+    primary: str | Sequence[str]
+    """Primary questions, METHOD.QUESTION each, with =PART where they do not share the error rate alike; what the
+    instruments say, or one of each methodology, unless named."""
     baseline: str
     """Where T0 comes from: auto, reconstructed, or the run_id of an earlier one."""
     new: bool

@@ -266,6 +266,30 @@ def test_a_question_that_waits_inherits_the_share() -> None:
     ]
 
 
+def test_primary_questions_hold_the_error_rate_in_parts_and_hand_it_to_one_another_first() -> None:
+    """Parts 3 and 1: .03/.75 = .04 and .02/.25 = .08; once the first is answered the other has all of it: .02, not
+    below .04. The three exploratory ones share a fifth: .001 · 15; then the other two have a tenth each and half of
+    the four fifths that the last primary one leaves: .02 / .5, and the last of them 1."""
+    p = pd.Series([0.03, 0.02, 0.001, 0.02, 0.9], index=list("abcde"))
+    question = pd.Series(p.index, index=p.index)
+    adjusted = over_questions(p, question, primary={"a": 3, "b": 1, "not tested": 5})
+    assert adjusted.tolist() == pytest.approx([0.04, 0.04, 0.015, 0.04, 0.9])
+    alone = over_questions(pd.Series([0.2, 0.03]), pd.Series(["a", "b"]), primary={"a": 1})
+    assert alone.tolist() == pytest.approx([0.2, 0.15])  # .03 / .2 before .2 / 1
+    with pytest.raises(ValueError, match=r"above 0; given: a \(0\)"):
+        over_questions(p, question, primary={"a": 0})
+
+
+def test_an_exploratory_question_waits_for_a_primary_one_with_a_share_of_its_own() -> None:
+    """Two exploratory ones hold a tenth each; what waits is asked once the primary one is answered, and that one's
+    share is then shared by both: .1 + .4, and 1 for the last."""
+    question, after = pd.Series(["first", "waits", "other"]), {"waits": "first"}
+    adjusted = over_questions(pd.Series([0.01, 0.012, 0.3]), question, after=after, primary={"first": 1})
+    assert adjusted.tolist() == pytest.approx([0.01, 0.024, 0.3])
+    adjusted = over_questions(pd.Series([0.4, 0.001, 1.0]), question, after=after, primary={"first": 1})
+    assert adjusted.iloc[1] == pytest.approx(0.4)
+
+
 @pytest.mark.soak
 def test_the_correction_keeps_the_level_beside_what_is_there() -> None:
     """Two joint questions of five items that go together, one of four tests and one that waits; nothing to be found

@@ -16,7 +16,6 @@ from enquete.analysis.change import (
     holm,
     paired_by_item,
     smallest_p,
-    walsh_interval,
     wilcoxon,
 )
 
@@ -171,37 +170,6 @@ def test_doubled_participant_is_refused():
     frame = pd.DataFrame({"a": [1, 2]}, index=["x", "x"])
     with pytest.raises(ValueError, match="before: participant 'x' occurs more than once"):
         paired_by_item(frame, frame)
-
-
-def test_walsh_interval_by_hand_and_against_brute_force():
-    # n = 7: P(W⁺ ≤ 2) = 3/128 < .025 ≤ P(W⁺ ≤ 3) = 5/128, C = 3: third smallest and largest of the averages of 1 … 7,
-    # which are 1, 1.5, 2, 2, … and 7, 6.5, 6, 6, …
-    assert walsh_interval([1, 2, 3, 4, 5, 6, 7]).low == 2
-    assert walsh_interval([1, 2, 3, 4, 5, 6, 7, np.nan]).high == 6
-    d = np.random.default_rng(0).normal(size=150)
-    i, j = np.triu_indices(150)
-    walsh = np.sort((d[i] + d[j]) / 2)
-    c = int(walsh.size / 2 - stats.norm.ppf(0.975) * np.sqrt(150 * 151 * 301 / 24))
-    interval = walsh_interval(d)
-    assert interval.method == "walsh"
-    assert (interval.low, interval.estimate, interval.high) == pytest.approx(
-        (walsh[c - 1], np.median(walsh), walsh[-c]), abs=1e-8
-    )
-    assert walsh_interval([1, 2]).reason == "too few differences for the level"
-
-
-def test_walsh_interval_of_the_depression_data_is_that_of_r():
-    # R: wilcox.test(x, y, paired = TRUE, conf.int = TRUE), Hollander & Wolfe 1973: 0.010 to 0.786, estimate 0.46
-    x = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
-    y = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
-    interval = walsh_interval(x - y)
-    assert (interval.low, interval.estimate, interval.high) == pytest.approx((0.010, 0.46, 0.786))
-
-
-def test_walsh_interval_needs_six_values():
-    # 2·½⁵ = .0625: five values cannot exclude anything at 95 %; of six all averages count, C = 1
-    assert walsh_interval([1, 2, 3, 4, 5]).low is None
-    assert (walsh_interval([1, 2, 3, 4, 5, 6]).low, walsh_interval([1, 2, 3, 4, 5, 6]).high) == (1, 6)
 
 
 def test_many_different_values_are_counted_not_listed():

@@ -51,7 +51,7 @@ def test_no_typology_in_noise() -> None:
 def test_types_far_apart_are_found(k: int) -> None:
     blocks, truth = clouds(48, k, 8.0)
     choice = choose(blocks, 0)
-    assert (choice.k, choice.reason, choice.p) == (k, "typology", 0.01)  # the floor of 99 draws, the level itself
+    assert (choice.k, choice.reason, choice.p) == (k, "typology", 1 / 2_000)  # the floor of 1,999 draws
     assert adjusted_rand_score(truth, clusters(weighted(blocks)[0], k, 0)) == 1
 
 

@@ -19,7 +19,17 @@ from enquete.state.errors import InstrumentError
 
 DATA = Path(__file__).parents[1] / "data"
 DOCS = Path(__file__).parents[2] / "docs"
-ELSEWHERE = {"instrument_id", "version", "title", "topic", "language_default", "languages", "item_order", "scales"}
+ELSEWHERE = {
+    "instrument_id",
+    "version",
+    "title",
+    "topic",
+    "language_default",
+    "languages",
+    "item_order",
+    "scales",
+    "primary",
+}
 """Keys of every instrument, which own-instruments.md documents for all."""
 
 

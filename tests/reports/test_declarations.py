@@ -191,13 +191,44 @@ def test_a_finding_waits_for_another_and_what_did_not_occur_counts() -> None:
     def told(after: str, *rows: dict[str, Any]) -> list[float]:
         declared = (replace(CHANGED, name="risen", where="change == 'up'"),
                replace(CHANGED, name="fallen", where="change == 'down'", after=after))  # fmt: skip
-        presentation = Presentation(tables=(FRUIT, SOLD), facts=tuple(PRESENTATION.facts.values()), findings=declared)
+        facts = tuple(PRESENTATION.facts.values())
+        presentation = Presentation(tables=(FRUIT, SOLD), facts=facts, findings=declared, primary=())
         return corrected({"shop": (presentation, made(*rows))})["shop"].tables["sold"]["p_adjusted"].tolist()
 
     up, down = sold("a", "Kiel", 1, 0.01), sold("b", "Kiel", 1, 0.02, change="down")
     assert told("", up) == [0.02]
     assert told("", up, down) == [0.02, 0.02]
     assert told("risen", up, down) == [0.01, 0.02]
+
+
+def test_primary_questions_share_the_error_rate_and_the_rest_says_that_it_is_exploratory() -> None:
+    """Of one methodology with two questions "risen" is primary and holds all of .05, "fallen" a fifth of it: .01, and
+    .004 / .2. A study that names "fallen" turns them round."""
+    declared = (
+        replace(CHANGED, name="risen", where="change == 'up'"),
+        replace(CHANGED, name="fallen", where="change == 'down'"),
+    )
+    presentation = Presentation(tables=(FRUIT, SOLD), facts=tuple(PRESENTATION.facts.values()), findings=declared)
+    analysis = made(sold("a", "Kiel", 1, 0.3), sold("b", "Kiel", 1, 0.004, change="down"))
+
+    def told(named: dict[str, dict[str, float]]) -> tuple[list[float], dict[str, float], list[str]]:
+        final = corrected({"shop": (presentation, analysis)}, named)["shop"]
+        again = from_json(presentation, json.loads(json.dumps(final.as_json(presentation))))
+        findings = stated_of(Results("shop", presentation, again, Names(), "en"))
+        return final.tables["sold"]["p_adjusted"].tolist(), dict(again.primary or {}), [one.text for one in findings]
+
+    adjusted, shares, texts = told({})
+    assert (adjusted, shares) == (pytest.approx([0.3, 0.02]), {"risen": 1.0})
+    assert texts == [
+        "Nothing of 1 moved (the smallest p = 0.30)", "Exploratory: “Pears” fell in Kiel (p = 0.02; n = 6)",
+    ]  # fmt: skip
+    adjusted, shares, texts = told({"shop": {"fallen": 2.0}})
+    assert (adjusted, shares) == (pytest.approx([0.3, 0.004]), {"fallen": 1.0})
+    assert texts[1] == "“Pears” fell in Kiel (p < 0.01; n = 6)"
+    adjusted, shares, _ = told({"shop": {"fallen": 1.0, "risen": 3.0}})
+    assert (adjusted, shares) == (pytest.approx([0.3, 0.016]), {"fallen": 0.25, "risen": 0.75})
+    with pytest.raises(TypeError, match="sold_out, which no finding tests; tested are none"):
+        Presentation(tables=(FRUIT, SOLD), findings=(), facts=(), primary=("sold_out",))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.lists(st.floats(0, 1), max_size=8))

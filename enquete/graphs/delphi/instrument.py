@@ -148,6 +148,7 @@ class DelphiInstrument(Instrument):
 
     scale_ends = AMOUNT
     listed = ("questions", "question_id")
+    questions_tested = ("groups", "camps", "revision")
 
     instructions: DelphiInstructions
     questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]

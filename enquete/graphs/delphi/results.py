@@ -171,6 +171,8 @@ def accord_state(item: str, is_rated: bool) -> str:
 VERDICTS = {"consensus": N_("consensus"), "open": N_("open"), "disagreement": N_("disputed")}
 STANDS = {"camps": N_("camps"), "hold_outs": N_("hold-outs"), "scattered": N_("opinions are spread")}
 SIDES = {"below": N_("below"), "above": N_("above")}
+
+
 def _at_ends(low_at: int, high_at: int, low: int, high: int) -> str:
     """Whether a camp is a single point at an end of the scale, of which nothing lies beyond."""
     if low_at <= low:
@@ -586,7 +588,7 @@ PRESENTATION = d.Presentation(
     tables=(ROUNDS, THEMES, STATEMENTS, SECOND_CODING, RATINGS, DISTRIBUTION, REVISION, DISSENT, DISSENT_BY_GROUP,
         STANDING, GROUP_TESTS, GROUPS,
             CONVERGENCE, STABILITY, RANKING, CONCORDANCE, ACCORD, AGENTS),
-    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
+    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS, primary=("revision", "camps"),
 )  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from enquete.state.asking import Spoken
 class DiscoveryInstrument(Instrument):
     """`ds`: a shipped discovery schema or a file; the setting of that name replaces it."""
 
+    questions_tested = ("groups",)
+
     ds: Line
     instruction: Text
     transcript_heading: Text

@@ -195,6 +195,7 @@ class DiversityInstrument(Instrument):
     """A Q-sort, and axes where there are any: one vector of numbers an agent."""
 
     listed = ("statements", "statement_id")
+    questions_tested = ("views", "types", "groups")
 
     instructions: DiversityInstructions
     distribution: Distribution

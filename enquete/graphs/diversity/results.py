@@ -27,7 +27,7 @@ import scipy
 from enquete.analysis.coherence import coherence, order_smoothness
 from enquete.analysis.components import explained_by_chance, principal_components, weighted
 from enquete.analysis.estimates import MOST_COMPARED
-from enquete.analysis.inference import selected_intervals, tail_p
+from enquete.analysis.inference import selected_intervals
 from enquete.analysis.qmethod import (
     ALPHA,
     Distinction,
@@ -129,8 +129,8 @@ STRUCTURE = d.Table(
             unless_sure=dict.fromkeys(("views", "one_view", "types"), "not_sure")), N, TOTAL, N_OF,
         d.share("explained", N_("variance explained")), d.integer("largest", N_("agents of the largest")),
         d.share("beyond", N_("size"), means=N_("variance explained by the views; agents outside the largest type")),
-        d.p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; beyond all "
-                               "draws by the fitted tail of the draws")),
+        d.p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; never below "
+                               "1 / (draws + 1)")),
         d.adjusted_p(),
     ),
     views=(d.View(at="appendix", columns=d.names("what found outcome explained largest p p_adjusted")),
@@ -852,7 +852,7 @@ class Clusters:
         choice, continuity = self.typology.choice, self.typology.choice.continuity
         largest = int(self.letters.value_counts().max()) if len(self.letters) else None
         n = len(self.sorts.kept)
-        p = max(tail_p(max(choice.silhouettes.values()), choice.null), continuity.tail) if continuity else choice.p
+        p = max(choice.p or 0.0, continuity.p) if continuity else choice.p
         return {
             "what": "types", "found": self.k, "outcome": "types" if choice.reason == "typology" else choice.reason,
             "n": n, "n_total": len(self.sorts.reason), "explained": None, "largest": largest,
@@ -1032,11 +1032,11 @@ class Views:
         shared = "views" if len(q.factors) > 1 else "one_view"
         outcome = {"chance": "no_views", "factors": "asked" if self.asked else shared}.get(q.reason, q.reason)
         explained = sum(factor.explained for factor in q.factors) if q.factors else None
-        tail = q.number.tail if q.number is not None else np.empty(0)
+        p = q.number.p if q.number is not None else np.empty(0)
         return {
             "what": "views", "found": len(q.factors), "outcome": outcome, "n": len(q.rows), "n_total": q.n_total,
             "explained": explained, "largest": int(self.poles.value_counts().max()) if len(self.poles) else None,
-            "beyond": explained, "p": float(tail[: max(1, used)].max()) if len(tail) and not self.asked else None,
+            "beyond": explained, "p": float(p[: max(1, used)].max()) if len(p) and not self.asked else None,
         }  # fmt: skip
 
     def facts(self, clusters: np.ndarray[Any, np.dtype[np.int64]]) -> d.Row:

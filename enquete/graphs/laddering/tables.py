@@ -565,5 +565,5 @@ PRESENTATION = d.Presentation(
         ADAPTING, CONCEPTS, NODES,
         COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, TRANSLATED, RELATIONS, INTERVIEWS_COMPARED,
                 EDGES, TURNS, SIGNALS),
-    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
+    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS, primary=("forces", "groups"),
 )  # fmt: skip

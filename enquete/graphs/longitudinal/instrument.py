@@ -72,6 +72,7 @@ class LongitudinalInstrument(Instrument):
     """What is asked, word for word, in every wave."""
 
     listed = ("items", "item_id")
+    questions_tested = ("drift", "beyond", "groups", "change_groups")
 
     instruction: Text
     scale: ScaleName = DEFAULT_SCALE

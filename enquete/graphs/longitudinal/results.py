@@ -15,17 +15,14 @@ import pandas as pd
 
 from enquete.analysis.change import (
     BY_CHANCE,
-    ItemTest,
     ReliableChange,
     beyond,
     delta_matrix,
     drift_per_agent,
     holm,
-    paired_by_item,
     population_drift,
     reliable_change,
     retest_reliability,
-    walsh_interval,
     wilcoxon,
 )
 from enquete.analysis.coherence import answer_stability, family_alpha
@@ -34,6 +31,7 @@ from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_
 from enquete.analysis.panel import frequencies
 from enquete.analysis.probes import negative_control, placebo_exposure
 from enquete.analysis.quality import direction_flips, zero_drift
+from enquete.analysis.sign_flips import MeanChange, mean_change
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.scales import Scale
 from enquete.locale import N_
@@ -135,24 +133,25 @@ CHANGES = d.Table(
         d.code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True,
             unless_sure={"risen": "unmoved", "fallen": "unmoved"},
             means=N_("by the adjusted p, as on page one; not tested where a neutral memory is, see there")),
-        *TESTED, d.number("hodges_lehmann", N_("Hodges–Lehmann")), d.number("hl_low", N_("lower bound")),
-        d.number("hl_high", N_("upper bound")), d.interval("hl_low", "hl_high", "95%"),
-        d.number("rank_biserial", N_("rank-biserial r")), d.p_value("p_wilcoxon", N_("p (Wilcoxon)")),
-        d.p_value("p_holm", "p (Holm)"),
+        *TESTED,
+        d.number("alone_low", N_("lower bound, alone"), means=N_("95% interval of this statement alone, by the test "
+                                                                 "beside it")),
+        d.number("alone_high", N_("upper bound, alone")), d.interval("alone_low", "alone_high", N_("95%, alone")),
+        d.p_value("p_alone", N_("p, alone"), means=N_("sign flips of the mean change of this statement alone")),
+        d.number("rank_biserial", N_("rank-biserial r")), d.p_value("p_holm", "p (Holm)"),
     ),
     views=(
         d.View(at="section", heading="", where="@tested == True", order=("p",), top=20,
              columns=d.names("item n before after change low_to_high p_adjusted")),
         d.View(at="section", heading="", where="@tested == False", top=20,
              columns=d.names("item n_of_n_total before after change")),
-        d.View(at="appendix", heading=N_("Wilcoxon's test beside it"), where="@tested == True",
-             columns=d.names("item n_changed hodges_lehmann hl_low_to_hl_high rank_biserial p_wilcoxon p_holm "
-                           "detectable")),
+        d.View(at="appendix", heading=N_("Each statement alone"), where="@tested == True",
+             columns=d.names("item n_changed change alone_low_to_alone_high rank_biserial p_alone p_holm detectable")),
         d.View(at="digest", order=("p",), top=20,
             columns=d.names("item n before after change low high outcome p_adjusted")),
     ),
-    note=N_("Wilcoxon's signed-rank test, zeros left out, corrected by Holm over the statements; Hodges–Lehmann with "
-            "the interval of that test. p: max-T, which the report corrects further."),
+    note=N_("Alone: the mean change with the interval of the sign-flip test beside it, so that the interval leaves 0 "
+            "out where p < .05; Holm over the statements. p: max-T, which the report corrects further."),
 )  # fmt: skip
 
 PLACEBO_CHANGES = d.Table(
@@ -207,11 +206,11 @@ FAMILY_CHANGES = d.Table(
         FAMILY, N, TOTAL, PAIRS,
         d.number("mean", N_("mean change"), means=N_("of agents' means over the family, rekeyed")),
         d.number("weighted", N_("weighted"), means=N_("agents without memory count {memoryless_weight}")),
-        d.number("hodges_lehmann", N_("Hodges–Lehmann")), LOW, HIGH, ENDS, d.p_value("p_wilcoxon", N_("p (Wilcoxon)")),
+        d.number("low", N_("lower bound"), means=N_("95% interval of this family alone, by the test beside it")),
+        d.number("high", N_("upper bound")), ENDS, d.p_value("p", means=N_("sign flips of the mean change")),
         d.p_value("p_holm", "p (Holm)"),
     ),
-    views=(d.View(at="appendix", columns=d.names("family mean weighted hodges_lehmann low_to_high p_wilcoxon p_holm")),
-        ),
+    views=(d.View(at="appendix", columns=d.names("family mean low_to_high weighted p p_holm")),),
     note=N_("Rekeyed; an agent counts once. Weighted: agents without memory count {memoryless_weight}."),
 )  # fmt: skip
 
@@ -636,9 +635,7 @@ def _wave(wave: str, rows: pd.DataFrame) -> d.Row:
     }  # fmt: skip
 
 
-def _answers(
-    wave: str, rows: pd.DataFrame, values: pd.DataFrame, on: Scales, is_last: bool
-) -> list[d.Row]:
+def _answers(wave: str, rows: pd.DataFrame, values: pd.DataFrame, on: Scales, is_last: bool) -> list[d.Row]:
     """As answered. Intervals hold for whichever statement is singled out; places are those of the last wave, among the
     statements on the commonest scale."""
     scales = on.scales
@@ -795,20 +792,23 @@ class Design:
         }  # fmt: skip
 
     def _around(self, item: str) -> d.Row:
-        """Means of the pairs, and Wilcoxon's test of them with the Hodges–Lehmann estimate."""
+        """Return the means of the pairs, and the sign-flip test of this statement alone with its interval."""
         both = self.change.delta[item].notna()
         before, after = (self.change.raw[wave][item].reindex(both.index)[both] for wave in WAVES)
-        paired = self._wilcoxon[item]
-        typical = walsh_interval(after.to_numpy() - before.to_numpy())
+        alone = self._alone[item]
         return {
             **self.on.about(item), "before": before.mean(), "after": after.mean(),
-            "hodges_lehmann": paired.test.hodges_lehmann, "hl_low": typical.low, "hl_high": typical.high,
-            "rank_biserial": paired.test.rank_biserial, "p_wilcoxon": paired.test.p, "p_holm": paired.p_holm,
+            "alone_low": alone.low, "alone_high": alone.high, "p_alone": alone.p, "p_holm": self._p_holm[item],
+            "rank_biserial": wilcoxon(before, after).rank_biserial,
         }  # fmt: skip
 
     @cached_property
-    def _wilcoxon(self) -> Mapping[str, ItemTest]:
-        return {pair.item: pair for pair in paired_by_item(self.change.raw["T0"], self.change.raw["T1"])}
+    def _alone(self) -> Mapping[str, MeanChange]:
+        return {str(item): mean_change(self.change.delta[item].to_numpy()) for item in self.change.delta}
+
+    @cached_property
+    def _p_holm(self) -> Mapping[str, float | None]:
+        return dict(zip(self._alone, holm([alone.p for alone in self._alone.values()]), strict=True))
 
     def _by_family(self, weight: pd.Series[float], *, tested: bool) -> Iterator[d.Row]:
         """An agent counts once however many items of the family it answered."""
@@ -817,14 +817,14 @@ class Design:
             scores = self.change.turned[items].mean(axis=1)
             scored = scores.dropna()
             w = weight.reindex(scored.index).to_numpy(dtype=float)
-            test, typical = wilcoxon(np.zeros(len(scored)), scored), walsh_interval(scored)
+            alone = mean_change(scored.to_numpy())
             families.append({
                 "family": family, "n": len(scored), "n_total": len(scores), "mean": scored.mean(),
                 "weighted": np.average(scored, weights=w) if w.sum() > 0 else None,
-                "hodges_lehmann": test.hodges_lehmann, "low": typical.low if tested else None,
-                "high": typical.high if tested else None, "p_wilcoxon": test.p if tested else None,
+                "low": alone.low if tested else None, "high": alone.high if tested else None,
+                "p": alone.p if tested else None,
             })  # fmt: skip
-        for row, adjusted in zip(families, holm([row["p_wilcoxon"] for row in families]), strict=True):
+        for row, adjusted in zip(families, holm([row["p"] for row in families]), strict=True):
             yield {**row, "p_holm": adjusted}
 
     def _agents(self, agents: pd.DataFrame, index: Mapping[str, pd.Series[float]], kind: str) -> Iterator[d.Row]:

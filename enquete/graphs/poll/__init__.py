@@ -41,6 +41,8 @@ OFFER = Offer(
 class PollInstrument(QuestionsInstrument):
     """Of this package, so that the file beside it is the one that ships."""
 
+    questions_tested = ("groups",)
+
 
 class Poll(Procedure[QuestionsInstrument, NoSettings]):
     """One round: everybody is asked everything."""

@@ -229,7 +229,10 @@ def _scale_names(
 
 
 def _means(
-    values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, d.Ends], names: Mapping[str, str],
+    values: pd.DataFrame,
+    about: dict[str, dict[str, Any]],
+    ends: dict[str, d.Ends],
+    names: Mapping[str, str],
     error: float,
 ) -> Iterator[dict[str, Any]]:
     """Intervals hold for whichever question is singled out; questions on one scale share what is known of their

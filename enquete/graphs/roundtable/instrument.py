@@ -94,6 +94,8 @@ class Items(Part):
 class RoundtableInstrument(Instrument):
     """Privately, before and after, `considerations` are rated on `scale` and `preferences` ranked."""
 
+    questions_tested = ("beyond", "groups")
+
     question: Text
     instruction: DiscussionInstructions
     verification: tuple[Text, ...] = ()

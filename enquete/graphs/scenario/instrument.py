@@ -123,6 +123,7 @@ class ScenarioInstrument(Instrument):
     """Any number of scenarios from two on, each rated on all dimensions, in the order of the file."""
 
     scale_ends = AMOUNT
+    questions_tested = ("highest", "groups", "further")
 
     instruction: Text
     scale: ScaleName = DEFAULT_SCALE

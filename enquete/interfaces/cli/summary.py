@@ -327,6 +327,8 @@ def _same_agents_and_arms(record: RunRecord) -> Iterator[str]:
             yield ",".join(map(str, value)) if isinstance(value, list) else str(value)
     if record.by:
         yield from ("--by", record.by)
+    if named := [f"{name}.{one}={part:g}" for name, own in record.primary.items() for one, part in own.items()]:
+        yield from ("--primary", ",".join(named))
     if record.baseline == "none" and len(record.phases) == 1:
         yield from ("--phase", *record.phases)
     if record.asking == "item":

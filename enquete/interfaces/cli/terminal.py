@@ -372,9 +372,11 @@ TEXTS: Mapping[str, str] = {
     "episodes_sent": N_("Sent: {sent} episodes"),
     "episodes_left": N_("{left} could not be sent ({why}); to try again, call this once more:"),
     "unsent": N_("The memory was not told everything ({why}); episodes to be sent: {count}. Send them with: {command}"),
-    "no_preference_follows": N_("Pairs of answers that were compared: {n}. No preference follows from them: the critic "
-                                "went by the place of an answer, both answers were alike, or both came from the same "
-                                "configuration."),
+    "no_preference_follows": N_(
+        "Pairs of answers that were compared: {n}. No preference follows from them: the critic "
+        "went by the place of an answer, both answers were alike, or both came from the same "
+        "configuration."
+    ),
     "no_preferences": N_("No answers have been compared yet (a run with --respondent-b compares them)."),
     "question_type": N_("Question"),
     "stakeholder_type": N_("Stakeholders"),
