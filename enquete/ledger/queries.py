@@ -207,6 +207,24 @@ COUNTED = f"SELECT count(*) {ANSWERED} WHERE o.methodology=? AND o.phase=? AND o
 ANSWERED_ROWS = (
     f"SELECT o.methodology, o.phase, count(*) {ANSWERED} WHERE o.arm=? GROUP BY o.methodology, o.phase ORDER BY 1, 2"
 )
+ANSWERED_BY_ITEM = f"""
+SELECT a.item, count(*) {ANSWERED} WHERE o.methodology=? AND o.phase=? AND o.arm=? AND a.status IN ('ok', 'repaired')
+GROUP BY a.item ORDER BY a.item
+"""
+MEAN_BY_ITEM = f"""
+SELECT a.item, avg(a.value) {ANSWERED} WHERE o.methodology=? AND o.phase=? AND o.arm=? AND a.value IS NOT NULL
+GROUP BY a.item ORDER BY a.item
+"""
+MEAN_CHANGE_BY_ITEM = """
+SELECT later.item, avg(later.value - earlier.value)
+FROM occasions o1
+JOIN answers later ON later.occasion = o1.id
+JOIN occasions o0 ON o0.methodology = o1.methodology AND o0.arm = o1.arm AND o0.phase = 'T0'
+  AND o0.participant = o1.participant
+JOIN answers earlier ON earlier.occasion = o0.id AND earlier.item = later.item
+WHERE o1.methodology=? AND o1.arm=? AND o1.phase = 'T1' AND later.value IS NOT NULL AND earlier.value IS NOT NULL
+GROUP BY later.item ORDER BY later.item
+"""
 FOLLOWED = """
 SELECT methodology, phase, count(DISTINCT round || '/' || turn) FROM occasions WHERE arm=? GROUP BY methodology, phase
 ORDER BY methodology, phase

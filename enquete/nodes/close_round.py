@@ -8,10 +8,11 @@ and the parent's gate decides. Nothing in this file interrupts.
 from __future__ import annotations
 
 import traceback
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
+from enquete.ledger import queries
 from enquete.ledger.ledger import Failure
 from enquete.nodes.ask import UNFINISHED, Channels, arms_owing, count_name, next_round
 from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
@@ -73,6 +74,17 @@ class RoundBarrier:
         """Put values into the graph's own channels, for readers of Studio."""
         self._shown.update(channels)
 
+    def count_answered(self) -> dict[str, int]:
+        """Return item → how many participants of the main arm answered it in this phase."""
+        key = (self.methodology, self.phase, self.main.main_arm)
+        return dict(self.session.ledger.read(queries.ANSWERED_BY_ITEM, key).fetchall())
+
+    def mean_by_item(self) -> dict[str, float]:
+        """Return item → the mean of the main arm's values in this phase, to two decimals."""
+        key = (self.methodology, self.phase, self.main.main_arm)
+        means = self.session.ledger.read(queries.MEAN_BY_ITEM, key).fetchall()
+        return {item: round(mean, 2) for item, mean in means}
+
     def finish(self) -> None:
         """Work out what the node returns: the round that follows, or how the graph ends."""
         if self.outcome:
@@ -107,11 +119,17 @@ async def round_barrier(state: MethodologyState) -> AsyncIterator[RoundBarrier]:
         barrier.finish()
 
 
-async def close_only_round(state: MethodologyState) -> Channels:
-    """Close the round of a methodology that has one, and file its stage."""
+async def close_and_file(state: MethodologyState, describe: Callable[[RoundBarrier], Channels]) -> Channels:
+    """Close the only round of a methodology, or of a wave, and file its stage.
+
+    Args:
+        state: Of the graph.
+        describe: Gives what a reader of Studio is shown of the answers.
+    """
     async with round_barrier(state) as barrier:
         for arm in barrier.arms:
             await barrier.close_round(arm, "end")
+        barrier.show(**describe(barrier))
     filed = await file_stage({**state, **barrier.next_state})  # type: ignore[typeddict-item]
     return {**barrier.next_state, **filed}
 

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 import enquete
+from enquete.graphs.scenario.coding import code_open_answers, themes_of
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.procedure import ScenarioRating, themes_of
 from enquete.graphs.scenario.results import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.analyses import read_results
 from enquete.state.asking import Answer, Arm, BlockKey, Language
-from enquete.state.methodology import NoSettings
 from tests.support.bare_runs import results_alone
 from tests.support.studies import call_keys, personas, stored_answers
 
@@ -94,6 +93,8 @@ def test_themes_are_coded_by_scenario_and_only_for_the_main_arm(run: enquete.Run
 class _Context:
     """Answers and pinned values in memory; the interviewer's work ends as told."""
 
+    language = "de"
+
     def __init__(self, answers: list[Answer], ending: str = "done"):
         self.arm, self.main_arm, self.ending = Arm(), "main", ending
         self.values: dict[str, Any] = {}
@@ -118,7 +119,7 @@ class _Context:
 
 
 def close(context: _Context) -> str:
-    return asyncio.run(ScenarioRating(INSTRUMENT, NoSettings(), "de").between(1, context))
+    return asyncio.run(code_open_answers(INSTRUMENT, context))
 
 
 def open_answers(text: str = "Ich würde auswandern.") -> list[Answer]:

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.run_session import using
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.state.asking import Arm
-from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
 from enquete.state.settings import Machine
 from enquete.study.run import Run
+from tests.support import uneven
 from tests.support.new_runs import begin_run
 from tests.support.studies import call_keys, rows, spent
 
@@ -27,7 +26,7 @@ OWED = {
     ("people", 1): 6, ("people", 2): 3, ("people", 3): 3,  # the main arm's end is not theirs
     ("replicate_2", 1): 6,
 }  # fmt: skip
-GRAPH = rounds_graph("uneven", Steps())
+GRAPH = uneven.graph()
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def walk(run: Path, cap: int | None = None) -> str:
 
     async def go() -> str:
         async with using(str(run), Machine(cap_tokens=cap, shard_size=2, concurrency=2)):
-            ended = await GRAPH.ainvoke({"run": str(run), "phase": "T1"}, context=RunRequest())
+            ended = await GRAPH.ainvoke({"run": str(run), "methodology": "uneven", "phase": "T1"}, context=RunRequest())
             return str(ended["outcomes"]["uneven/T1"])
 
     return asyncio.run(go())

@@ -1,4 +1,4 @@
-"""Real runs for the reports: a population, the own synthetic respondent, ledger and graphs; no parent graph."""
+"""Real runs for the reports: a population, the product's own synthetic respondent, ledger and graphs; no parent."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.run_session import using
 from enquete.reports.files import descriptor, markdown
 from enquete.reports.responses import items, responses
@@ -21,10 +20,10 @@ from enquete.respondents.kinds import KINDS, kind_of, require_answerable, worded
 from enquete.respondents.llm import compose
 from enquete.respondents.questions import names_of, read_answer, reply_schema
 from enquete.state.asking import Block, BlockKey, Item, Option
-from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
 from tests.support.choosing import ITEMS, OPTIONS, item
 from tests.support.new_runs import begin_run
+from tests.support.one_round import one_round
 from tests.support.populations import participants
 
 RANKING, BEST_WORST = item("ranking"), item("best_worst")
@@ -114,7 +113,8 @@ def test_choices_stand_in_the_table_and_the_codebook(tmp_path: Path) -> None:
 
     async def go() -> None:
         async with using(str(run)):
-            await rounds_graph("choosing", Steps()).ainvoke({"run": str(run), "phase": "T1"}, context=RunRequest())
+            start = {"run": str(run), "methodology": "choosing", "phase": "T1"}
+            await one_round().ainvoke(start, context=RunRequest())
 
     asyncio.run(go())
     with open_run(run) as reading:

@@ -13,6 +13,7 @@ from enquete.respondents.ground_truth import answer_at, uniform
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Truth
+from tests.support.one_round import one_round
 
 OPTIONS = (
     Option(value="sea", label="The sea"),
@@ -59,5 +60,6 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=lambda: MethodParts(ChoosingInstrument, NoSettings, Choosing, planted),
     evaluation=lambda: EVALUATION,
+    graph=one_round,
     probes=(),
 )

@@ -12,6 +12,7 @@ from enquete.state.asking import Answer, Block, Item, Language, Option, Outcome,
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Truth
+from tests.support.one_round import one_round
 
 Behaviour = Literal["bug", "ledger", "slow", "short"]
 
@@ -61,5 +62,6 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=lambda: MethodParts(FickleInstrument, NoSettings, Fickle, planted),
     evaluation=lambda: None,
+    graph=one_round,
     probes=(),
 )

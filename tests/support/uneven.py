@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any
 
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
 from pydantic import BaseModel
 
+from enquete.nodes.ask import Channels, ask_shard, build_sends, open_first_round, send_shards_to
+from enquete.nodes.close_round import choose_probes_or_end, file_stage, round_barrier
+from enquete.nodes.run_session import using
 from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
+from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState, ShardSpec
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Truth
 
@@ -36,15 +42,41 @@ class Uneven(Procedure[UnevenInstrument, NoSettings]):
         known = round == 1 or context.pinned(f"asked/{round}") is not None
         return [Block(key=context.key(unit, "items", round=round), instruction="?", items=(ITEM,))] if known else []
 
-    async def between(self, round: int, context: InterviewContext) -> Literal["next", "end"]:
-        if round == LAST[context.arm.id]:
-            return "end"
-        await context.pin(f"asked/{round + 1}", True)
-        return "next"
-
     def _is_over(self, unit: str, round: int, context: InterviewContext) -> bool:
         earlier = (context.stored(context.key(unit, "items", round=number)) for number in range(1, round))
         return any(answer.value == ENOUGH for answers in earlier for answer in answers.values())
+
+
+async def close_round(state: MethodologyState) -> Channels:
+    number = state["round"]
+    async with round_barrier(state) as barrier:
+        for arm in barrier.arms:
+            is_over = number == LAST[arm.arm.id]
+            if not is_over:
+                await arm.pin(f"asked/{number + 1}", True)
+            await barrier.close_round(arm, "end" if is_over else "next")
+    return barrier.next_state
+
+
+async def after_round(state: MethodologyState) -> list[Send] | str:
+    if state["outcome"]:
+        return "close"
+    async with using(state["run"]) as session:
+        return build_sends(session, state, "ask")
+
+
+def graph() -> Any:
+    builder = StateGraph(MethodologyState, input_schema=MethodologyInput, output_schema=MethodologyOutput)
+    builder.add_node("open", open_first_round)
+    builder.add_node("ask", ask_shard, input_schema=ShardSpec)
+    builder.add_node("close_round", close_round)
+    builder.add_node("close", file_stage)
+    builder.add_edge(START, "open")
+    builder.add_conditional_edges("open", send_shards_to("ask"), ["ask"])
+    builder.add_edge("ask", "close_round")
+    builder.add_conditional_edges("close_round", after_round, ["ask", "close"])
+    builder.add_conditional_edges("close", choose_probes_or_end, {"probes": "open", "end": END})
+    return builder.compile(name="uneven_rounds")
 
 
 def planted(instrument: UnevenInstrument, settings: NoSettings) -> Truth:
@@ -67,5 +99,6 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=lambda: MethodParts(UnevenInstrument, NoSettings, Uneven, planted),
     evaluation=lambda: EVALUATION,
+    graph=graph,
     probes=(),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, MethodParts, Steps
+from enquete.state.methodology import Methodology, MethodParts
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -18,6 +18,12 @@ def _asking() -> MethodParts:
     from enquete.graphs.diversity.procedure import Diversity, planted
 
     return MethodParts(DiversityInstrument, DiversitySettings, Diversity, planted)
+
+
+def _graph() -> Any:
+    from enquete.graphs.diversity.graph import diversity
+
+    return diversity
 
 
 def _evaluation() -> Evaluation:
@@ -40,6 +46,6 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=_asking,
     evaluation=_evaluation,
-    steps=Steps("open_sort", "ask_sort", "close_sort"),
+    graph=_graph,
     drafts=_drafts,
 )

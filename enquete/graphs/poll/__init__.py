@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from enquete.instruments.polls import QuestionsInstrument
 from enquete.locale import N_
 from enquete.state.asking import Block, Item
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Methodology, MethodParts, NoSettings, Offer, Procedure, Steps
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Offer, Procedure
 
 if TYPE_CHECKING:
     from enquete.reports.evaluation import Evaluation
@@ -59,6 +59,12 @@ class Poll(Procedure[QuestionsInstrument, NoSettings]):
         ]
 
 
+def _graph() -> Any:
+    from enquete.graphs.poll.graph import poll
+
+    return poll
+
+
 def _evaluation() -> Evaluation:
     from enquete.graphs.poll.results import EVALUATION
 
@@ -73,6 +79,6 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=lambda: MethodParts(PollInstrument, NoSettings, Poll),
     evaluation=_evaluation,
-    steps=Steps("open_questions", "ask_questions", "close_questions"),
+    graph=_graph,
     offers=OFFER,
 )

@@ -4,10 +4,10 @@ do."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, MethodParts, NoSettings, Steps
+from enquete.state.methodology import Methodology, MethodParts, NoSettings
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -19,6 +19,12 @@ def _asking() -> MethodParts:
     from enquete.graphs.scenario.procedure import ScenarioRating, planted
 
     return MethodParts(ScenarioInstrument, NoSettings, ScenarioRating, planted)
+
+
+def _graph() -> Any:
+    from enquete.graphs.scenario.graph import scenario
+
+    return scenario
 
 
 def _evaluation() -> Evaluation:
@@ -41,6 +47,6 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=_asking,
     evaluation=_evaluation,
-    steps=Steps("open_scenarios", "ask_scenarios", "close_scenarios"),
+    graph=_graph,
     drafts=_drafts,
 )

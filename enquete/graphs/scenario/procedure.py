@@ -1,15 +1,13 @@
-"""How scenarios are rated: every agent gets one block a scenario, one after another, in the order of the file.
+"""What a scenario study asks: every agent gets one block a scenario, one after another, in the order of the file.
 
-The open answers are coded into themes after the round, scenario by scenario, by the main arm alone.
+The open answers are coded into themes after the round (coding.py).
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from pydantic import BaseModel
 
@@ -17,15 +15,13 @@ from enquete.graphs.scenario.instrument import OPEN, ROLES, ScenarioInstrument
 from enquete.instruments.pack import NEUTRAL, Data, ForAndAgainst, Pack, Words, pack_named, pack_on
 from enquete.instruments.text import Text
 from enquete.respondents.ground_truth import answer_at, normal, persona_hash, pick, spread, type_of, uniform, voice
-from enquete.respondents.rule_coder import Statement
-from enquete.respondents.themes import code_themes
-from enquete.state.asking import ATTEMPTS, Answer, Block, Item, Language, Outcome, Participant
+from enquete.state.asking import ATTEMPTS, Answer, Block, Item, Language, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings, Plan, Procedure
 
 
 class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
-    """One round. Units are agents; the barrier after it codes the open answers."""
+    """One round. Units are agents."""
 
     def __init__(self, instrument: ScenarioInstrument, settings: NoSettings, language: Language):
         super().__init__(instrument, settings, language)
@@ -45,33 +41,6 @@ class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
             for scenario, (instruction, items) in self._asked.items()
         ]
 
-    async def between(self, round: int, context: InterviewContext) -> Literal["end", "short", "failed"]:
-        """Themes of every scenario that has none yet. Scenarios without an answer in words get an empty list of
-        them."""
-        if context.arm.id != context.main_arm or self.instrument.open_question is None:
-            return "end"
-        statements = await self._statements(context)
-        open_ = [scenario for scenario in statements if context.pinned(themes_of(scenario)) is None]
-        ended = await asyncio.gather(*(self._code(scenario, statements[scenario], context) for scenario in open_))
-        return "failed" if "failed" in ended else "short" if "short" in ended else "end"
-
-    async def _code(self, scenario: str, statements: Sequence[Statement], context: InterviewContext) -> Outcome:
-        most = self.instrument.max_themes
-        coded = await code_themes(context.work, self._topic(scenario), statements, most, label=scenario)
-        if isinstance(coded, str):
-            return coded
-        await context.pin(themes_of(scenario), coded.model_dump(mode="json"))
-        return "done"
-
-    async def _statements(self, context: InterviewContext) -> dict[str, list[Statement]]:
-        """Answers in words by scenario, each scenario of the instrument present."""
-        statements: dict[str, list[Statement]] = {scenario.scenario_id: [] for scenario in self.instrument.scenarios}
-        async for key, given in context.answers(arm=context.main_arm):
-            scenario, _, question = given.item.rpartition("/")
-            if question == OPEN and given.text:
-                statements[scenario].append(Statement(id=f"{key.participant}|{given.item}", text=given.text))
-        return statements
-
     def plan(self, context: InterviewContext) -> Plan:
         """How many calls code the open answers depends on their length: at most one an answer, and a merge."""
         plan = super().plan(context)
@@ -79,18 +48,6 @@ class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
             return plan
         most = len(self.instrument.scenarios) * max(1, len(context.participants())) * ATTEMPTS * 2
         return plan.model_copy(update={"calls": {**plan.calls, "theme": (0, most)}})
-
-    def _topic(self, scenario: str) -> str:
-        """What the coder is told: the topic, the scenario, the question that was answered."""
-        question = self.instrument.open_question
-        label = self.instrument.scenario(scenario).label.in_(self.language)
-        asked = question.in_(self.language) if question else ""
-        return f"{self.instrument.topic.in_(self.language)}: {label}. {asked}"
-
-
-def themes_of(scenario: str) -> str:
-    """The name under which a scenario's themes are pinned."""
-    return f"themes/{scenario}"
 
 
 # --- Synthetic respondents of the scenario study: planted positions by stakeholder type, scenario and dimension.

@@ -15,7 +15,7 @@ from enquete.locale import N_
 from enquete.respondents.ground_truth import normal, persona_hash
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Steps, Truth
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Truth
 
 ObjectId = Annotated[Line, AfterValidator(identifier("object"))]
 ObjectName = Annotated[Line, AfterValidator(reference("object", "objects"))]
@@ -72,6 +72,12 @@ def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:
     return lambda who, block, language, seed: [answer(who, item, seed) for item in block.items]
 
 
+def graph() -> Any:
+    from enquete_best_worst.graph import best_worst
+
+    return best_worst
+
+
 def evaluation() -> Any:
     from enquete_best_worst.results import EVALUATION
 
@@ -81,5 +87,5 @@ def evaluation() -> Any:
 METHODOLOGY = Methodology(
     name="best_worst", title=N_("Best–worst scaling"), default=False, order=60, phases=("T1",),
     asks=lambda: MethodParts(BestWorstInstrument, NoSettings, BestWorst, planted), evaluation=evaluation,
-    steps=Steps("open_sets", "ask_sets", "close_sets"), probes=("options_reversed",),
+    graph=graph, probes=("options_reversed",),
 )  # fmt: skip
