@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from enquete.ledger.backup import require_sound
+from enquete.ledger.damage import require_sound
 from enquete.ledger.connection import DatabaseError
 from enquete.ledger.ledger import Failure
 from enquete.locale import N_, MarkedText, Words, marked
