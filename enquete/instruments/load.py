@@ -199,6 +199,11 @@ def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> SourceFile:
     return SourceFile(name, {section: entries}, lines, {}, tuple(problems), tuple(told))
 
 
+def unread_columns(notes: Sequence[Note]) -> int:
+    """Return how many columns of a table were not read, by what is said of it."""
+    return sum(note.text == _UNREAD for note in notes)
+
+
 def fields_of(model: type[Instrument], section: str) -> set[str]:
     """What an entry of the list may hold, as columns."""
     part = next((kind for kind in get_args(model.model_fields[section].annotation) if isinstance(kind, type)), Part)
@@ -297,6 +302,7 @@ def load_layer(model: type[FileT], layer: str, name: str, own_folder: str | None
     """
     files = {} if own_folder is None else {file.stem: file for file in sorted(Path(own_folder, layer).glob("*.yaml"))}
     if own_folder is not None:
+        files = {file.stem: file for file in sorted(Path(own_folder).glob("*.yaml"))} | files
         files |= {f"{file.parent.name}/{file.stem}": file for file in sorted(Path(own_folder).glob("*/*.yaml"))}
     if own_folder is None and Path(name).suffix in (".yaml", ".yml"):
         return load_instrument(model, Path(name).expanduser())

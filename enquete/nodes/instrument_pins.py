@@ -25,15 +25,14 @@ from typing import Any
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import to_json
 
-from enquete.instruments.instrument import Note
-from enquete.instruments.load import complete_instrument, instrument_hash, load_own, load_shipped, shipped_file
+from enquete.instruments.load import instrument_hash, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
-from enquete.instruments.source import SourceFile
-from enquete.instruments.text import instrument_notices, suggestion
+from enquete.instruments.text import instrument_notices
 from enquete.ledger import queries
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord, UsedInstrument
 from enquete.locale import N_, tell
+from enquete.nodes.own_files import ENDINGS, IN_PYTHON, OwnFile, read_own_file
 from enquete.nodes.planning import load_methodology
 from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError, SettingsError, complaint
@@ -152,11 +151,6 @@ def _hash(value: object) -> str:
 # --- Instruments and settings ----------------------------------------------------------------------------------------
 
 DRAFT = N_("drafts as they were written, read by nobody yet (`enquete draft --accept` or an edit ends that): {files}")
-IN_PYTHON = "own"
-"""In place of a file's name, where questions were given as objects."""
-
-
-ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
 NAME_IN_FOLDER = re.compile(r"([A-Za-z0-9][\w-]*/)?[A-Za-z0-9][\w-]*", re.ASCII)
 """How a client names a file of a server's own folder."""
 
@@ -180,7 +174,8 @@ def pin_instruments(
     notices: list[str] = []
     problems: list[str] = []
     for name, dotted in methods.items():
-        model = load_methodology(dotted).instrument
+        methodology = load_methodology(dotted)
+        model = methodology.instrument
         if name in kept:
             used[name], instrument = kept[name], _as_asked(model, name, kept[name])
             notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
@@ -192,15 +187,15 @@ def pin_instruments(
                 f"(instruments={{'{name}': FILE}})"
             )
         try:
-            instrument, told = (
-                _of_ones_own(model, own_file, request.own_folder)
-                if own_file
-                else (load_shipped(model, name, pack.name), ())
-            )
+            if own_file:
+                read = read_own_file(methodology, own_file, request.own_folder)
+            else:
+                read = OwnFile(load_shipped(model, name, pack.name))
         except InstrumentError as error:  # every file is read before the first problem is told
             problems += error.problems
             continue
-        notices += [f"{name}: {note.told(language)}" for note in told]
+        instrument = read.content
+        notices += [f"{name}: {note.told(language)}" for note in read.notes]
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)
         named = IN_PYTHON if isinstance(own_file, dict) else own_file or source
@@ -220,31 +215,6 @@ def drafts_named(request: RunRequest, language: Language) -> list[str]:
         files = [Path(request.own_folder, f"{value}.yaml") for value in named if NAME_IN_FOLDER.fullmatch(value)]
     drafts = [file.name for file in files if is_draft(file)]
     return [tell(DRAFT, language).format(files=", ".join(drafts))] if drafts else []
-
-
-def _of_ones_own(
-    model: type[BaseModel], given: str | dict[Any, Any], own_folder: str | None
-) -> tuple[BaseModel, tuple[Note, ...]]:
-    """The file of that name, with `own_folder` one that lies there; or the file that this content would be."""
-    if isinstance(given, str):
-        return load_own(model, Path(given) if own_folder is None else file_in(own_folder, given))
-    return complete_instrument(model, SourceFile(IN_PYTHON, given, {}, {}, ()))
-
-
-def file_in(own_folder: str, name: str) -> Path:
-    """A file in the folder, by its name without its ending, or in one below it as FOLDER/NAME. Raises InstrumentError,
-    which lists the names there are."""
-    files = [file for depth in ("*", "*/*") for file in sorted(Path(own_folder).glob(depth))]
-    there = {
-        file.relative_to(own_folder).with_suffix("").as_posix(): file
-        for file in files
-        if file.suffix in ENDINGS and file.is_file()
-    }
-    if name not in there:
-        raise InstrumentError(
-            [f"instruments: {name[:100]!r} is no file of this server{suggestion(name, sorted(there))}"]
-        )
-    return there[name]
 
 
 def _as_asked(model: type[BaseModel], name: str, used: UsedInstrument) -> BaseModel:

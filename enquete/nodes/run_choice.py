@@ -60,6 +60,7 @@ from enquete.models.local_model import weights_of
 from enquete.nodes.fit import fit_of
 from enquete.nodes.instrument_pins import as_file, drafts_named, method_settings, pin_instruments, revision, versions
 from enquete.nodes.model_server import require_served, server_url
+from enquete.nodes.own_files import move_setting_files
 from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, require_own_limits, served_by
 from enquete.nodes.run_list import interviews_folder, undamaged_runs
 from enquete.nodes.run_settings import record_settings
@@ -609,6 +610,7 @@ def draft_record(
     """
     language_named = request.language or environment.language
     language: Language = language_named or "de"
+    request = move_setting_files(request, methods, load_methodology)
     used, notices = pin_instruments(request, methods, language, kept)
     phases = choose_phases(request, population)
     require_questions(methods, phases)

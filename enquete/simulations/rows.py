@@ -50,7 +50,7 @@ def why_no_person(fields: Mapping[str, JsonValue], name: str, prose: str) -> str
     has_words = any(map(str.isalpha, prose))
     if fold(name).rstrip(":") in TOTALS and not has_words:
         return f"a row of totals ({name!r}: {prose!r})" if prose else f"a row of totals ({name!r})"
-    if prose and not has_words:
+    if not has_words and any(map(str.isdigit, prose)):
         return f"its persona is {prose!r}, which is no text"
     return ""
 

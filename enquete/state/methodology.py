@@ -149,6 +149,20 @@ class Steps(NamedTuple):
     unit: Callable[[], Any] | None = None  # the compiled graph that one unit goes through, drawn inside `ask`
 
 
+class SettingFile(NamedTuple):
+    """A file that a setting names, such as a schema, and that may be named where an instrument is.
+
+    `keys`: the keys of such a file, as a user writes them; `is_original`: whether a document is such a file of another
+    program. `load` raises InstrumentError. `endings`: of files that are this one in any case.
+    """
+
+    setting: str
+    keys: Callable[[], Sequence[str]]
+    load: Callable[[str], BaseModel]
+    endings: tuple[str, ...] = ()
+    is_original: Callable[[Mapping[Any, Any]], bool] = lambda _: False
+
+
 class MethodParts(NamedTuple):
     """What a methodology asks with."""
 
@@ -157,6 +171,8 @@ class MethodParts(NamedTuple):
     procedure: type[Procedure[Any, Any]]
     synthetic: Callable[[Any, Any], Truth] | None = None
     """(instrument, settings) → the planted truth; None: respondents.synthetic.plausible."""
+    files: tuple[SettingFile, ...] = ()
+    """What `instruments` may name beside an instrument."""
 
 
 class PersonInterviews(NamedTuple):
@@ -243,6 +259,10 @@ class Methodology:
     @property
     def settings(self) -> type[BaseModel]:
         return self._asking.settings
+
+    @property
+    def setting_files(self) -> tuple[SettingFile, ...]:
+        return self._asking.files
 
     @property
     def procedure(self) -> type[Procedure[Any, Any]]:

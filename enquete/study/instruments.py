@@ -14,13 +14,20 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.instrument import Instrument, Note
-from enquete.instruments.load import load_own, load_shipped, shipped_file
+from enquete.instruments.load import load_shipped, shipped_file
 from enquete.instruments.pack import pack_named, packs
 from enquete.instruments.review import ReviewFinding, review
-from enquete.instruments.source import read_source
 from enquete.instruments.text import LANGUAGES, texts_of
 from enquete.locale import languages, tell
-from enquete.nodes.instrument_pins import ENDINGS, file_in
+from enquete.nodes.own_files import (
+    ENDINGS,
+    count_strange_keys,
+    file_in,
+    find_fitting,
+    find_methodology,
+    join_names,
+    read_own_file,
+)
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.request import RunRequest
 from enquete.study.run import Run
@@ -69,24 +76,26 @@ def shipped_instruments(language: str = "en") -> list[InstrumentSummary]:
 
 
 def own_instruments(own_folder: Path, language: str = "en") -> list[InstrumentSummary]:
-    """The files in a server's own folder, by name, each read for the methodology that it fits; of the folders in it,
+    """The files in a server's own folder, by name, each read for the methodologies that it fits; of the folders in it,
     such as those of drafts, those that are called like a methodology: others are what settings name."""
     files = sorted(own_folder.glob("*")) + sorted(
         file for file in own_folder.glob("*/*") if file.stem in methodologies()
     )
     readable = [file for file in files if file.suffix in ENDINGS and file.is_file()]
-    return [
-        _own(file, file.relative_to(own_folder).with_suffix("").as_posix(), language) for file in readable[:MOST_FILES]
-    ]
+    summaries = []
+    for file in readable[:MOST_FILES]:
+        summaries += _own(file, file.relative_to(own_folder).with_suffix("").as_posix(), language)
+    return summaries
 
 
-def _own(file: Path, name: str, language: str) -> InstrumentSummary:
+def _own(file: Path, name: str, language: str) -> list[InstrumentSummary]:
+    """Return what a file is for: an entry for each methodology that it may be for, or one that says why for none."""
     try:
-        read = review_file(str(file))
+        fitting = find_fitting(methodologies(), str(file))
     except InstrumentError as error:
         problem = error.problems[0].replace(str(file), file.name)
-        return InstrumentSummary(methodology="", file=name, problem=problem)
-    return _about(_of_methodology(read.methodology, file=name), read.instrument, language)
+        return [InstrumentSummary(methodology="", file=name, problem=problem)]
+    return [_about(_of_methodology(read.methodology, file=name), read.content, language) for read in fitting]
 
 
 def _of_methodology(name: str, file: str = "") -> InstrumentSummary:
@@ -121,30 +130,40 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class Reviewed:
-    """An instrument file: for which methodology, what was derived, what the rules find."""
+    """An instrument file: for which methodology, what was derived, what the rules find.
+
+    `setting`: the setting that the file is for, where it is no instrument but such as a schema.
+    """
 
     methodology: str
-    instrument: Instrument
+    instrument: BaseModel
     notes: tuple[Note, ...]
     findings: list[ReviewFinding]
+    setting: str = ""
 
 
 def review_file(file: str, methodology: str = "") -> Reviewed:
-    """Raises InstrumentError with every problem of the file, SettingsError for another methodology."""
+    """Read a file as a run would, and review its items by the rules.
+
+    Raises:
+        InstrumentError: every problem of the file; where no methodology is named and it is not clear for which it is,
+            those that it may be for.
+        SettingsError: there is no such methodology.
+    """
     known = methodologies()
     if methodology and methodology not in known:
         raise SettingsError(f"instruments: there is no methodology {methodology!r}; there are {', '.join(known)}")
-    path = Path(file).expanduser()
-    refused: dict[str, InstrumentError] = {}
-    for name in [methodology] if methodology else list(known):
-        try:
-            instrument, notes = load_own(known[name].instrument, path)
-            return Reviewed(name, instrument, notes, review(list(instrument.wordings())))
-        except InstrumentError as error:
-            refused[name] = error
     if methodology:
-        raise of_another(file, path, methodology) or refused[methodology]
-    raise refused[likeliest(path)[0]]
+        try:
+            read = read_own_file(known[methodology], file)
+        except InstrumentError as error:
+            raise of_another(file, Path(file).expanduser(), methodology) or error from None
+        name = methodology
+    else:
+        reading = find_methodology(known, file)
+        read, name = reading.file, reading.methodology
+    wordings = list(read.content.wordings()) if isinstance(read.content, Instrument) else []
+    return Reviewed(name, read.content, read.notes, review(wordings), read.setting)
 
 
 def pilot_request(about: Reviewed, file: str, agents: int, **request: Any) -> dict[str, Any]:
@@ -223,24 +242,25 @@ def of_another(file: str, path: Path, named: str) -> InstrumentError | None:
     meant = likeliest(path)
     if not meant or named in meant:
         return None
-    fitting = [name for name in meant if _loads(name, path)] or meant[:1]
-    which, right = " or ".join(fitting), f"instruments={{'{fitting[0]}': {file}}}"
-    return InstrumentError([f"{file}: is an instrument for {which}, not for {named}: {right}"])
+    fitting = [name for name in meant if _loads(name, path)]
+    which = join_names(fitting or meant)
+    is_one = "is an instrument" if fitting else "is nearer to an instrument"
+    right = f"instruments={{'{(fitting or meant)[0]}': {file}}}"
+    return InstrumentError([f"{file}: {is_one} for {which}, not for {named}: {right}"])
 
 
 def likeliest(path: Path) -> list[str]:
     """Methodologies of which the file says the most that they know; all where it cannot be read."""
     known = methodologies()
-    try:
-        keys = set(map(str, read_source(path.name, path.read_bytes()).document))
-    except (InstrumentError, OSError):
-        return list(known)
-    strange = {name: len(keys - set(method.instrument.known_keys())) for name, method in known.items()}
-    return [name for name, count in strange.items() if count == min(strange.values())]
+    strange = {name: count_strange_keys(method, path) for name, method in known.items()}
+    counts = {name: count for name, count in strange.items() if count is not None}
+    if len(counts) < len(known):
+        return [name for name in known if name not in counts or counts[name] == 0]
+    return [name for name, count in counts.items() if count == min(counts.values())]
 
 
 def _loads(name: str, path: Path) -> bool:
     with suppress(InstrumentError):
-        load_own(methodologies()[name].instrument, path)
+        read_own_file(methodologies()[name], str(path))
         return True
     return False

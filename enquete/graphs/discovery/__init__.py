@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, MethodParts, Offer, Steps
+from enquete.state.methodology import Methodology, MethodParts, Offer, SettingFile, Steps
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 def _asking() -> MethodParts:
     from enquete.graphs.discovery.instrument import DiscoveryInstrument
     from enquete.graphs.discovery.interview import DiscoverySettings
+    from enquete.graphs.discovery.originals import ENDINGS, is_original
     from enquete.graphs.discovery.procedure import Discovery
+    from enquete.graphs.discovery.schema import DiscoverySchema, load_schema
     from enquete.graphs.discovery.synthetic import planted
 
-    return MethodParts(DiscoveryInstrument, DiscoverySettings, Discovery, planted)
+    schema = SettingFile("ds", DiscoverySchema.known_keys, load_schema, ENDINGS, is_original)
+    return MethodParts(DiscoveryInstrument, DiscoverySettings, Discovery, planted, (schema,))
 
 
 def _evaluation() -> Evaluation:

@@ -57,6 +57,11 @@ _OPTIONAL = re.compile(r"\A\W*optional\b|\b(?:property|field) is optional\b", re
 _ALIKE = re.compile(r"\b([\w-]+) and ([\w-]+) can either be", re.IGNORECASE)
 
 
+def is_original(document: Mapping[Any, Any]) -> bool:
+    """Return whether a JSON document is a schema in the annotated form."""
+    return any(isinstance(document.get(key), Mapping) for key in BODIES) or any(key in document for key in IDS)
+
+
 def message_of(raw: bytes, name: str) -> Mapping[str, Any]:
     """The message in a file, which may hold other things beside it. Raises InstrumentError."""
     try:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def _asking() -> MethodParts:
     from enquete.graphs.laddering.procedure import Laddering
-    from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
+    from enquete.graphs.laddering.settings import FILES, LadderingInstrument, LadderingSettings
     from enquete.graphs.laddering.synthetic import planted
 
-    return MethodParts(LadderingInstrument, LadderingSettings, Laddering, planted)
+    return MethodParts(LadderingInstrument, LadderingSettings, Laddering, planted, FILES)
 
 
 def _evaluation() -> Evaluation:

@@ -52,6 +52,7 @@ from enquete.respondents.person import persons_named
 from enquete.simulations.discourse import stems_of
 from enquete.state.asking import Language, Participant, Spoken
 from enquete.state.errors import InstrumentError
+from enquete.state.methodology import SettingFile
 from enquete.state.request import FallbackModel
 
 # --- the concept: what is asked about ---------------------------------------------------------------------------------
@@ -449,6 +450,18 @@ class LadderingLayers(BaseModel):
 
     concept: Concept
     methodology: InterviewMethod
+
+
+FILES = (
+    SettingFile(
+        "concept", Concept.known_keys, lambda name: load_layer(Concept, "concepts", name), is_original=is_concept
+    ),
+    SettingFile(
+        "methodology", InterviewMethod.known_keys, lambda name: load_layer(InterviewMethod, "methodologies", name),
+        is_original=is_methodology,
+    ),
+)  # fmt: skip
+"""What may be named where an instrument is: what an interview is about, and how it is led."""
 
 
 class LadderingSettings(BaseModel):

@@ -48,7 +48,7 @@ from enquete.interfaces.server_state import (
 )
 from enquete.interfaces.views import findings_of, report_of, retry_read
 from enquete.interfaces.web.security import Guard
-from enquete.nodes.instrument_pins import file_in
+from enquete.nodes.own_files import file_in
 from enquete.state.errors import EnqueteError, complaints
 from enquete.state.methodology import Operation
 from enquete.study.background import run_in_thread
