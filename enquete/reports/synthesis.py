@@ -47,7 +47,7 @@ from enquete.reports.health import flags as health_flags
 from enquete.reports.health import results as health_results
 from enquete.reports.pictures import pictures
 from enquete.reports.report import ReportMaterial, write_report
-from enquete.reports.responses import PLAIN, AskedItem, items, responses
+from enquete.reports.responses import PLAIN, AskedItem, items, responses, without_second
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.views import Results
 from enquete.reports.writing import write_json
@@ -118,9 +118,10 @@ class WrittenSynthesis:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a narrative was written from, so that the files need not analyse the same rows again."""
+    """What a narrative was written from, so that the files need not analyse the same rows again. every_arm: the whole
+    response table."""
 
-    frame: pd.DataFrame
+    every_arm: pd.DataFrame
     analysed: Findings
     findings: Sequence[narrative.FindingData] = ()
 
@@ -186,10 +187,11 @@ def prepare(
 ) -> Prepared:
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
-        frame = responses(reading, planned, plain=True)
+        every_arm = responses(reading, planned, plain=True)
+        frame = without_second(every_arm)
         analysed = find(reading, frame)
         _, findings = _findings(reading, analysed, items(reading, frame))
-        return Prepared(frame, analysed, narrative.shown(_listed(findings), frame, reading.run))
+        return Prepared(every_arm, analysed, narrative.shown(_listed(findings), frame, reading.run))
 
 
 def _findings(
@@ -225,17 +227,18 @@ def write_synthesis(
     """
     with open_run(folder, language, population, by) as reading:
         made = prepared if prepared is not None and not prepared.analysed.bugs else None
-        frame = made.frame if made else responses(reading, planned, plain=True)
+        every_arm = made.every_arm if made else responses(reading, planned, plain=True)
+        frame = without_second(every_arm)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
         findings = made.analysed if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         material = _material(reading, frame, stages, findings, partial=partial, raise_bugs=raise_bugs)
         status = str(material.declared[ACCOUNT].facts["status"])
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, frame, methodology, phase, findings)
+                write_stage(reading, every_arm, methodology, phase, findings)
         target = synthesis_folder(folder)
         _raise_flags(findings, material)
-        write_exports(target, reading, material, frame)
+        write_exports(target, reading, material, every_arm)
         page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
         results: dict[str, JsonValue] = {name: dict(result) for name, result in findings.results.items()}
@@ -329,14 +332,15 @@ def export_files(
     format cannot hold a file.
     """
     with open_run(folder, language, by=by) as reading:
-        frame = responses(reading, plain=True)
+        every_arm = responses(reading, plain=True)
+        frame = without_second(every_arm)
         found = find(reading, frame, partial=partial)
         of = _results(reading, frame, found, partial_of(_file, reading, found))
         stages = own_stages(reading, frame)
         declared = {**of.declared, ACCOUNT: _account(reading, frame, stages, found, of, partial=partial)}
-        frame = frame.drop(columns=list(PLAIN))
-        validate(frame)
-        files = data_files(reading, frame, of.asked, found.agents, declared, layout)
+        answers = every_arm.drop(columns=list(PLAIN))
+        validate(answers)
+        files = data_files(reading, answers, of.asked, found.agents, declared, layout)
         return write_package(to, reading, of.asked, files, formats, bom=bom)
 
 
