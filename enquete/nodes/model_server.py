@@ -82,9 +82,10 @@ def key_in(variable: str) -> SecretStr | None:
     return SecretStr(key)
 
 
-def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: bool) -> None:
+def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: bool, needs_keys: bool = True) -> None:
     """Before anything is asked. `listed`: only servers of ENQUETE_MODEL_SERVERS may be named, each with the key that
-    stands there, as a caller from elsewhere could have any key sent anywhere. Raises SettingsError."""
+    stands there, as a caller from elsewhere could have any key sent anywhere. needs_keys: not for an estimate. Raises
+    SettingsError."""
     for model in served:
         if model.base_url and ("://" not in model.base_url or server_of(model.base_url) is None):
             raise SettingsError(
@@ -103,7 +104,8 @@ def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: b
                 f"base_url: {shown_url(url)!r} with {variable or 'no key'} may not be named here; whoever runs the "
                 f"server lists what may, in ENQUETE_MODEL_SERVERS: {there}"
             )
-        key_in(_variable(model, machine))
+        if needs_keys:
+            key_in(_variable(model, machine))
 
 
 def _variable(served: ServedModel, machine: Machine) -> str:

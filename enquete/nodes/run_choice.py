@@ -361,9 +361,12 @@ class RunChoice:
 
 
 def choose_run(
-    request: RunRequest, environment: Environment, available: Mapping[str, str]
+    request: RunRequest, environment: Environment, available: Mapping[str, str], *, only_estimated: bool = False
 ) -> tuple[RunChoice, Population]:
-    """Decide without writing anything. `available`: name → dotted path of each methodology, in default order."""
+    """Decide without writing anything. `available`: name → dotted path of each methodology, in default order.
+
+    only_estimated: nobody will be asked, so neither keys nor servers have to be there.
+    """
     path = locate(request.sim, resolve_root(request, environment))
     read = load_population(path, assume_completed=request.assume_completed, skip_non_people=request.skip_non_people)
     population = chosen(read, request)
@@ -376,10 +379,10 @@ def choose_run(
     if request.respondent == "replay":
         draft = draft_replay(request, interviews)
     elif request.rerun:
-        draft = draft_rerun(request, environment, population, available, interviews)
+        draft = draft_rerun(request, environment, population, available, interviews, only_estimated=only_estimated)
     else:
         methods = choose_methods(request, available, unfinished)
-        draft = draft_record(request, environment, population, methods, interviews)
+        draft = draft_record(request, environment, population, methods, interviews, only_estimated=only_estimated)
     require_own_limits(draft, request.limits or {})
     return _choice(request, draft, population, known, interviews), population
 
@@ -523,6 +526,8 @@ def draft_rerun(
     population: Population,
     available: Mapping[str, str],
     interviews: Path,
+    *,
+    only_estimated: bool = False,
 ) -> RunRecord:
     """The record of a re-run of the named methodologies. Everything that is not said stays as it was."""
     if not request.methods:
@@ -539,7 +544,7 @@ def draft_rerun(
     server = LOCAL_URL if base.weights else base.base_url
     machine = environment.model_copy(update={"base_url": environment.base_url or server or None})
     kept = kept_instruments(base, methods, request)
-    draft = draft_record(asked, machine, population, methods, interviews, kept)
+    draft = draft_record(asked, machine, population, methods, interviews, kept, only_estimated=only_estimated)
     require_same(base, draft, request)
     record = rerun_record(base, draft, list(methods))
     if record.carried and base.kind == "personas":
@@ -603,8 +608,11 @@ def draft_record(
     methods: dict[str, str],
     interviews: Path,
     kept: Mapping[str, UsedInstrument] = MappingProxyType({}),
+    *,
+    only_estimated: bool = False,
 ) -> RunRecord:
     """The record that a new run would have. `kept`: instruments of an earlier run, asked again as they were pinned.
+    only_estimated: nobody will be asked, so neither keys nor servers have to be there.
 
     Raises before anything is written if instruments or settings are wrong.
     """
@@ -614,7 +622,7 @@ def draft_record(
     used, notices = pin_instruments(request, methods, language, kept)
     phases = choose_phases(request, population)
     require_questions(methods, phases)
-    arms = resolve_arms(request, environment)
+    arms = resolve_arms(request, environment, needs_server=not only_estimated)
     settings = method_settings(request, methods, language, used)
     arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation, settings=settings)
     arms, critic, weights = with_local_model(request, arms, critic_settings(request, arms), settings)
@@ -628,9 +636,11 @@ def draft_record(
         )
     if served and request.batch:
         raise SettingsError("batch: seats are asked at servers of their own, one at a time; leave one of them out")
-    require_served(served, resolve_machine(request, environment), listed=request.own_folder is not None)
+    machine = resolve_machine(request, environment)
+    require_served(served, machine, listed=request.own_folder is not None, needs_keys=not only_estimated)
     memory: MemoryKind = request.memory or environment.memory or "local"
-    require_reachable(memory, resolve_machine(request, environment))
+    if not only_estimated:
+        require_reachable(memory, machine)
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)
     record = RunRecord(
         run_id=new_run_id(),
@@ -676,8 +686,8 @@ def draft_record(
         critic=critic,
         batch=in_batches(request, arms, local=weights is not None),
     )
-    if weights is None:
-        server_url(record, resolve_machine(request, environment))
+    if weights is None and not only_estimated:
+        server_url(record, machine)
     return record
 
 

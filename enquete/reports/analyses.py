@@ -54,7 +54,7 @@ from enquete.reports.findings import FEWEST, LEVEL, KeyFinding, corrected, state
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.health_checks import RETEST
 from enquete.reports.markdown import readable
-from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses
+from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses, without_second
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.views import Names, Results, dictionaries
 from enquete.simulations.population import join
@@ -654,5 +654,5 @@ def early_findings(folder: Path, planned: Sequence[tuple[str, str]], methodology
         stages = [stage for stage in planned if stage[0] == methodology]
         if not stages or any(reading.stages.get(stage) != "done" for stage in stages):
             return {}
-        findings = find(reading, responses(reading, stages, plain=True), GapLog(folder))
+        findings = find(reading, without_second(responses(reading, stages, plain=True)), GapLog(folder))
         return dict(findings.results.get(methodology, {}))

@@ -130,7 +130,7 @@ class StageRows:
     def rows(self) -> Iterator[ColumnLists]:
         """All of them in the table's columns, some agents at a time, and `block`: the part an answer was given in, ""
         where there is none. What an arm answered beyond the plan comes last."""
-        for arm in table_arms(self.reading):
+        for arm in self.reading.record.arms:
             context = self.reading.interview_context(self.methodology, self.phase, arm)
             owed, answered = array("q"), 0  # keys by their hashes: those of a large study would fill the memory
             self._told.clear()
@@ -333,9 +333,10 @@ class StageRows:
         return filled
 
 
-def table_arms(reading: RunReading) -> list[Arm]:
-    """Respondent B is compared pair by pair and stands in no table: nothing that reads one can take it for A."""
-    return [arm for arm in reading.record.arms if arm.role != "b"]
+def without_second(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that analyses may read: those of respondent B are compared pair by pair and never counted."""
+    of_second = frame["arm_role"].eq("b")
+    return frame[~of_second].reset_index(drop=True) if of_second.any() else frame
 
 
 def item_facts_of(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
@@ -401,7 +402,7 @@ ROUND_BITS = 32
 def responses(
     reading: RunReading, planned: Sequence[tuple[str, str]] | None = None, *, plain: bool = False
 ) -> pd.DataFrame:
-    """The table of a run: all arms, COLUMNS first, then what its methodologies append.
+    """The table of a run: every arm, respondent B's among them, COLUMNS first, then what its methodologies append.
 
     planned: (methodology, phase) of what the run asks; by default as its record says. T0 of an earlier run that is this
     run's baseline is included under that run's own run_id; an agent whose id changed since then bears its present id.

@@ -47,7 +47,7 @@ from enquete.reports.health import flags as health_flags
 from enquete.reports.health import results as health_results
 from enquete.reports.pictures import pictures
 from enquete.reports.report import MethodologyTexts, ReportMaterial, write_report
-from enquete.reports.responses import PLAIN, AskedItem, items, responses
+from enquete.reports.responses import PLAIN, AskedItem, items, responses, without_second
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.views import Names, Results
 from enquete.reports.writing import write_json
@@ -119,9 +119,10 @@ class WrittenSynthesis:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a narrative was written from, so that the files need not analyse the same rows again."""
+    """What a narrative was written from, so that the files need not analyse the same rows again. every_arm: the whole
+    response table."""
 
-    frame: pd.DataFrame
+    every_arm: pd.DataFrame
     analysed: Findings
     findings: Sequence[narrative.FindingData] = ()
     gaps: Sequence[Gap] = ()  # of the analyses and of sentences
@@ -192,10 +193,11 @@ def prepare(
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
         log = GapLog(folder, raise_bugs)
-        frame = responses(reading, planned, plain=True)
+        every_arm = responses(reading, planned, plain=True)
+        frame = without_second(every_arm)
         analysed = find(reading, frame, log)
         _, findings = _findings(reading, analysed, items(reading, frame), log)
-        return Prepared(frame, analysed, narrative.shown(_listed(findings), frame, reading.run), tuple(log.gaps))
+        return Prepared(every_arm, analysed, narrative.shown(_listed(findings), frame, reading.run), tuple(log.gaps))
 
 
 def _findings(
@@ -233,7 +235,8 @@ def write_synthesis(
     """
     with open_run(folder, language, population, by) as reading:
         log = GapLog(folder, raise_bugs, list(prepared.gaps) if prepared else [])
-        frame = prepared.frame if prepared else responses(reading, planned, plain=True)
+        every_arm = prepared.every_arm if prepared else responses(reading, planned, plain=True)
+        frame = without_second(every_arm)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
         findings = prepared.analysed if prepared else find(reading, frame, log, partial=partial)
         of = _results(reading, frame, findings, log)
@@ -241,13 +244,13 @@ def write_synthesis(
         _raise_flags(findings, material)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, frame, methodology, phase, findings, log)
+                write_stage(reading, every_arm, methodology, phase, findings, log)
 
         def account_of_all() -> Results:
             return _account(reading, frame, stages, findings, of, log.gaps, partial=partial)
 
         target = synthesis_folder(folder)
-        its_account = write_exports(target, reading, material, frame, account_of_all, log)
+        its_account = write_exports(target, reading, material, every_arm, account_of_all, log)
         status = str(its_account.facts["status"])
         material = replace(material, declared={**material.declared, ACCOUNT: its_account}, gaps=tuple(log.gaps))
         page = write_report(target, reading, material, status=status, partial=partial)
@@ -371,12 +374,13 @@ def export_files(
     """
     with open_run(folder, language, by=by) as reading:
         log = GapLog(folder, raise_bugs)
-        frame = responses(reading, plain=True)
+        every_arm = responses(reading, plain=True)
+        frame = without_second(every_arm)
         found = find(reading, frame, log, partial=partial)
         of = _results(reading, frame, found, log)
         stages = own_stages(reading, frame)
         its_account = Last(lambda: _account(reading, frame, stages, found, of, log.gaps, partial=partial))
-        rows = frame.drop(columns=list(PLAIN))
+        rows = every_arm.drop(columns=list(PLAIN))
         validate(rows)
         files = data_files(reading, rows, of.asked, found.agents, of.declared, layout, log, its_account)
         paths = write_package(to, reading, of.asked, files, formats, bom=bom, log=log)

@@ -202,9 +202,10 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
     )
 
 
-def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
+def resolve_arms(request: RunRequest, environment: Environment, *, needs_server: bool = True) -> list[Arm]:
     """One main arm unless arms are given. A run that names a model never falls back to the synthetic respondent.
 
+    needs_server: whether a model that is named must have a key or a server; an estimate asks none.
     Probes, placebo and replicates come in beside it: see nodes/run_choice.py.
     """
     if request.arms is not None:
@@ -223,7 +224,7 @@ def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
             "no model named: set LLM_MODEL_NAME or say model=NAME (or respondent=synthetic)",
             fact="no model named, and LLM_MODEL_NAME is not set where Enquete runs",
         )
-    if not has_server and not is_local(model):
+    if needs_server and not has_server and not is_local(model):
         raise SettingsError(
             f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
         )

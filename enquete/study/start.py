@@ -532,7 +532,7 @@ async def foresee(asked: RunRequest) -> Foreseen:
     wanted = asked.model_copy(update={"new": not asked.rerun})
     with other_methodology_named(asked):
         choice, population = await run_in_thread(
-            lambda: choose_run(wanted, environment, dotted_paths(asked.methods)), within_s=None
+            lambda: choose_run(wanted, environment, dotted_paths(asked.methods), only_estimated=True), within_s=None
         )
     machine, checked = resolve_machine(asked, environment), is_checked(asked, choice)
     expected = await estimate_run(choice, population, machine, checked=checked)

@@ -156,5 +156,5 @@ def test_a_run_ends_all_its_arms_where_the_main_one_ends_and_says_why(tmp_path: 
         "convergence",
         4,
     )  # two revisions on end
-    assert run.responses.groupby("arm")["round"].max().to_dict() == {"main": 4, "b": 4}
+    assert run.all_responses.groupby("arm")["round"].max().to_dict() == {"main": 4, "b": 4}
     assert "because ratings had settled" in run.report

@@ -245,11 +245,32 @@ def test_probes_come_after_the_main_arm_and_never_starve_it(tmp_path: Path) -> N
         budget_tokens=spent(alone.folder) + spent(alone.folder) // 3,
     )  # fmt: skip
     assert run.status == "paused"
-    by_arm = run.responses[run.responses["status"].eq("ok")].groupby("arm").size()
-    assert by_arm["main"] == (run.responses["arm"] == "main").sum()
+    by_arm = run.all_responses[run.all_responses["status"].eq("ok")].groupby("arm").size()
+    assert by_arm["main"] == (run.all_responses["arm"] == "main").sum()
     assert 0 < by_arm["again"] < by_arm["main"]
     last_main = max(i for i, key in enumerate(call_keys(run.folder)) if key[2] == "main")
     first_probe = min(i for i, key in enumerate(call_keys(run.folder)) if key[2] == "again")
     assert last_main < first_probe
     done = resume(run.run_id, out=str(tmp_path / "out"), budget_tokens=10**8)
     assert done.status == "completed"
+
+
+def test_an_estimate_of_a_named_model_needs_neither_key_nor_server_nor_graph(tmp_path: Path, priced: str) -> None:
+    """Nobody is asked. By hand: 2 USD a million tokens read, 8 a million written, as `priced` says."""
+    people, asked = personas(tmp_path, 3), {"out": str(tmp_path / "out"), "methods": ["scenario"], "language": "en"}
+    expected = enquete.estimate(people, model=priced, **asked)
+    assert expected.usd is not None
+    tokens = [(line.input_tokens.likely, line.output_tokens.likely) for line in expected.lines]
+    assert expected.usd.likely == pytest.approx(sum(2 * read + 8 * written for read, written in tokens) / 1e6, rel=0.02)
+    for more in (
+        {"respondent_b": True, "model_b": priced, "critic_model": priced}, {"memory": "zep"},
+        {"key_variable": "NOT_SET_ANYWHERE", "base_url": "https://models.example/v1"}, {"replicate_models": ["other"]},
+        {"arms": [Arm(respondent="llm", model=priced)]},
+    ):  # fmt: skip
+        given = {"model": priced, **more}
+        if "arms" in more:
+            given.pop("model")
+        assert enquete.estimate(people, **given, **asked).tokens.likely > 0
+    with pytest.raises(SettingsError, match="neither a key"):
+        interview(people, model=priced, **asked)
+    assert not (tmp_path / "out").exists()

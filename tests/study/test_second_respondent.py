@@ -90,10 +90,23 @@ def test_both_records_are_annotated_and_keep_what_they_held(story: tuple[Run, Mo
     assert (kept.a, kept.b, kept.winner) == ("model-a, temperature 0", "model-b, temperature 0.7", pair.winner.lower())
 
 
-def test_a_alone_is_in_the_results(story: tuple[Run, ModelServer]) -> None:
+def test_a_alone_is_in_the_results_and_both_are_in_the_data(story: tuple[Run, ModelServer]) -> None:
     run, _ = story
     assert list(run.responses["arm"]) == ["main"]
-    for name in ("exports/all_responses.csv", "exports/episodes.jsonl", "results.json", "page_one.json"):
+    answered = {("main", "main", SAID["model-a"], "model-a"), ("b", "b", SAID["model-b"], "model-b")}
+    columns = ["arm", "arm_role", "text", "model"]
+    assert set(run.all_responses[columns].itertuples(index=False, name=None)) == answered
+    with (run.path / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
+        assert {tuple(row[name] for name in columns) for row in csv.DictReader(file)} == answered
+    (jsonl,) = run.folder.parent.parent.glob("T1/*/*/responses.jsonl")
+    assert {json.loads(line)["arm"] for line in jsonl.read_text("utf-8").splitlines()} == {"main", "b"}
+    book = json.loads((run.path / "exports" / "codebook.json").read_text("utf-8"))
+    (fields,) = (table["schema"]["fields"] for table in book["resources"] if table["name"] == "all_responses")
+    means = {field["name"]: field["description"] for field in fields}
+    assert (means["arm"], means["arm_role"]) == (
+        "condition of answering", "role of the arm; choose `main` before any analysis",
+    )  # fmt: skip
+    for name in ("exports/episodes.jsonl", "results.json", "page_one.json"):
         assert SAID["model-b"] not in (run.path / name).read_text("utf-8"), name
     (audit,) = run.folder.parent.parent.glob("T1/*/*/audit.jsonl")
     assert SAID["model-b"] in audit.read_text("utf-8")

@@ -63,7 +63,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def table(run: Run, arm: str, phase: str = "T1", methodology: str = "longitudinal", round: int = 0) -> Answers:
-    frame = run.responses
+    frame = run.all_responses
     main_rows = frame[frame["arm"].eq(arm) & frame["phase"].eq(phase) & frame["methodology"].eq(methodology)]
     main_rows = main_rows[main_rows["round"].eq(round)].rename(columns={"item_id": "item"})
     return read_answers(main_rows[main_rows["scale_min"].notna()])
@@ -71,7 +71,7 @@ def table(run: Run, arm: str, phase: str = "T1", methodology: str = "longitudina
 
 def test_rows_are_those_of_the_sample_and_all_of_them_are_answered(probed: Run) -> None:
     assert probed.status == "completed"
-    frame = probed.responses
+    frame = probed.all_responses
     assert set(frame["status"]) == {"ok"}
     asked = frame.groupby(["arm", "phase"])["participant"].agg(frozenset)
     (sample,) = {asked[arm, "T1"] for arm in CLOSED_PROBES}  # the same agents in all of them
@@ -96,7 +96,7 @@ def test_the_report_tells_change_beside_the_placebo_and_every_probe(probed: Run)
 
 
 def test_every_row_says_what_was_shown(probed: Run) -> None:
-    frame = probed.responses[probed.responses["phase"].eq("T1") & probed.responses["scale_min"].notna()]
+    frame = probed.all_responses[probed.all_responses["phase"].eq("T1") & probed.all_responses["scale_min"].notna()]
     orders = frame.groupby("arm")["option_order"].agg(set)
     assert orders["main"] == {"[1, 2, 3, 4, 5]"} or orders["main"] == {"[1,2,3,4,5]"}
     assert {tuple(json.loads(order)) for order in orders["options_reversed"]} == {(5, 4, 3, 2, 1)}
@@ -123,7 +123,7 @@ def test_the_probes_report_what_is_planted(probed: Run) -> None:
 
 def test_a_swapped_persona_answers_as_its_owner_does(probed: Run) -> None:
     """Everybody in the swapped arm answers T1 word for word as somebody of another type does in the main arm."""
-    frame = probed.responses[probed.responses["phase"].eq("T1") & probed.responses["scale_min"].notna()]
+    frame = probed.all_responses[probed.all_responses["phase"].eq("T1") & probed.all_responses["scale_min"].notna()]
     frame = frame[frame["arm"].isin(["main", "persona_swapped"])]
     wide = frame.pivot(index=["arm", "participant"], columns="item_id", values="value")
     main = wide.loc["main"]
@@ -146,7 +146,7 @@ def test_only_the_simulation_s_memory_moves_anybody(probed: Run) -> None:
     assert diagnostic.value is not None
     assert diagnostic.value > 0
     assert diagnostic.detail["low"] > 0  # type: ignore[operator]
-    memory = probed.responses[probed.responses["phase"].eq("T1")].groupby("arm")["memory_available"].all()
+    memory = probed.all_responses[probed.all_responses["phase"].eq("T1")].groupby("arm")["memory_available"].all()
     assert memory["main"]
     assert not memory["placebo"]
     systems = rows(
@@ -184,7 +184,7 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 class TestFalseMedian:
     def test_only_the_revision_is_asked_again(self, panel: Run) -> None:
-        frame = panel.responses[panel.responses["arm"].eq("false_median")]
+        frame = panel.all_responses[panel.all_responses["arm"].eq("false_median")]
         assert set(frame["round"]) == {3}
         assert set(frame["status"]) == {"ok"}
         assert frame["participant"].nunique() == 20
@@ -232,7 +232,7 @@ class TestEveryMethodology:
         sim, run = whole
         expected = enquete.estimate(sim, out=str(tmp_path / "out"), **EVERYTHING)
         assert run.status == "completed"
-        assert "not_reached" not in set(run.responses["status"])
+        assert "not_reached" not in set(run.all_responses["status"])
         paid = rows(
             run.folder,
             "SELECT methodology, count(*), sum(input_tokens + output_tokens + allowance) FROM calls "
@@ -244,7 +244,7 @@ class TestEveryMethodology:
             assert round(sum(line.calls.likely for line in lines)) == calls, name
             assert sum(line.tokens.low for line in lines) <= tokens <= sum(line.tokens.high for line in lines), name
             assert {line.claim for line in lines if line.arm != "main"} == {f"{name}/T1/probes"}
-            answers = run.responses[run.responses["methodology"].eq(name)]
+            answers = run.all_responses[run.all_responses["methodology"].eq(name)]
             n = answers.groupby(["arm", "arm_role"])["participant"].nunique()
             assert {role: set(n.xs(role, level="arm_role")) for role in {role for _, role in n.index}} == {
                 "main": {AGENTS}, "replicate": {AGENTS}, **({"probe": {FEW}} if len(n) > 2 else {}),
@@ -300,16 +300,16 @@ def test_orders_are_kept_over_a_resume_and_told_in_every_row(tmp_path: Path) -> 
     assert cut.status == "paused"
     done = bare_runs.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
     columns = ["participant", "item_id", "item_position", "option_order", "value"]
-    pd.testing.assert_frame_equal(done.responses[columns], whole.responses[columns])
-    closed = whole.responses[whole.responses["scale_min"].notna()]
+    pd.testing.assert_frame_equal(done.all_responses[columns], whole.all_responses[columns])
+    closed = whole.all_responses[whole.all_responses["scale_min"].notna()]
     assert closed.groupby("item_id")["item_position"].nunique().min() > 1
     assert closed.groupby("participant")["option_order"].nunique().max() == 1
     assert closed["option_order"].nunique() == 2
-    comment = whole.responses[whole.responses["scale_min"].isna()]
+    comment = whole.all_responses[whole.all_responses["scale_min"].isna()]
     assert set(comment["item_position"]) == {15}
     plain = interview(personas(tmp_path, 10), tmp_path / "plain", methods=["longitudinal"], seed=4)
-    assert plain.responses["item_position"].equals(
-        whole.responses["item_position"]
+    assert plain.all_responses["item_position"].equals(
+        whole.all_responses["item_position"]
     )  # items are so unless said otherwise
     assert stored_answers(plain.folder)[0][:8] == stored_answers(whole.folder)[0][:8]  # planted answers ignore orders
 
@@ -330,7 +330,7 @@ def test_distributions_are_an_arm_s_own_and_stored_whole(tmp_path: Path) -> None
         # By hand: .7 on the answer keep it the median, whatever the rest does.
         point = points[who, item]
         assert value == point
-    assert set(run.responses.groupby("arm")["elicitation"].first().items()) == {
+    assert set(run.all_responses.groupby("arm")["elicitation"].first().items()) == {
         ("main", "point"), ("shares", "distribution"),
     }  # fmt: skip
 

@@ -120,7 +120,7 @@ def test_both_strategies_are_arms_of_one_run_and_nothing_mixes_them(tmp_path: Pa
         for out, strategy in (("both", "scored,static"), ("alone", "scored"))
     )  # fmt: skip
     assert run.status == "completed"
-    assert set(zip(run.responses["arm"], run.responses["arm_role"], strict=True)) == {
+    assert set(zip(run.all_responses["arm"], run.all_responses["arm_role"], strict=True)) == {
         ("main", "main"), ("laddering_static", "variant"),
     }  # fmt: skip
     calls = Counter(arm for _, _, arm, *_ in call_keys(run.folder))
