@@ -44,7 +44,7 @@ from enquete.state.settings import SECRETS, Environment, setting_of
 from enquete.study.background import NotInTime
 from enquete.study.interviews import AlreadyCompleted, NotCompleted
 from enquete.study.runs import StillNeeded
-from enquete.study.tasks import NobodyInterviewed, OutsideRoot, TooManyRuns
+from enquete.study.tasks import NobodyInterviewed, OutsideRoot, StillDriven, TooManyRuns
 
 LARGEST_BODY = 64 * 1024
 MOST_REQUESTS = 512
@@ -343,6 +343,11 @@ REPLIES: Mapping[type[EnqueteError], ErrorReply] = {
     NotCompleted: ErrorReply(409, "ask again when the simulation has completed, or send assume_completed=true"),
     AlreadyCompleted: ErrorReply(409, "POST …/post"),
     RunLocked: ErrorReply(409, "follow it by GET …/status", "Poll interview_status until it has stopped."),
+    StillDriven: ErrorReply(
+        409,
+        "POST …/runs/{run_id}/pause, and POST …/resume when it has stopped",
+        "Call pause_interviews, poll interview_status until it has stopped, then call resume_interviews again.",
+    ),
     StillNeeded: ErrorReply(409),
     TooManyRuns: ErrorReply(
         429,

@@ -27,6 +27,10 @@ DatabaseError = sqlite3.Error
 """What a database itself complains of, where nothing typed it."""
 
 
+class StoreUnreachable(LedgerError):
+    """The database does not answer. Nothing is wrong with what is in it."""
+
+
 class DamagedLedger(LedgerError):
     """A ledger that is not as it was written, or is gone. `enquete doctor --repair` mends it."""
 
@@ -395,5 +399,5 @@ def explained(path: Path) -> Iterator[None]:
         raise damaged(path, error) from error
     except (UnicodeDecodeError, JSONDecodeError, ValidationError, FileNotFoundError) as error:
         raise damaged(path, error) from error
-    except OSError as error:
+    except (OSError, MemoryError) as error:
         raise LedgerError(f"{path}: cannot be read ({advice_for(error)})") from error

@@ -25,7 +25,7 @@ from pydantic import JsonValue
 from enquete.ledger import queries
 from enquete.ledger.checksums import is_intact, seal, seal_note
 from enquete.ledger.connection import Connection, connect, damaged, explained
-from enquete.ledger.drives import is_remote
+from enquete.ledger.drives import STORE, is_remote
 from enquete.ledger.entries import (
     CallInFlight,
     Ended,
@@ -52,7 +52,7 @@ from enquete.ledger.folders import CHECKPOINTS, record_in, set_aside
 from enquete.ledger.record import RunRecord
 from enquete.ledger.tables import VERSION
 from enquete.ledger.workers import Batches, require_registered, worker_batches
-from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
+from enquete.ledger.writer import FolderWatch, GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
 from enquete.state.asking import FEW, Answer, BlockKey, CallKey, PagedPeople, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Completion, Prompt
@@ -101,6 +101,8 @@ class Ledger:
                     self._counter = WriteCounter(path, 0 if worker else self._set_checkpoints_right())
             opened.pop_all()
         self._writer = GroupWriter(self._write_connection, str(path), room, self._counter)
+        if not worker:  # one of a cluster need not see the folder
+            self._writer.require_folder = FolderWatch(path.with_name(STORE) if self.remote else path).require_there
 
     def guard(self) -> None:
         """From now on this worker, which has just been registered, writes nothing unless it still is."""

@@ -24,7 +24,7 @@ try:
 except ImportError:
     psycopg = None  # type: ignore[assignment]
 
-from enquete.ledger.connection import STORED_VERSION, require_version
+from enquete.ledger.connection import STORED_VERSION, StoreUnreachable, require_version
 from enquete.ledger.drives import LEDGER, store_of
 from enquete.ledger.tables import NoSuchRun
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
@@ -32,7 +32,10 @@ from enquete.state.request import secret_of, with_credentials
 
 T = TypeVar("T")
 PATIENCE_S = 30.0
+"""Seconds for which a database that does not answer is waited for: by this process, whatever it wants to write."""
 RETRIED_S = 0.5
+LAST_LOOK_S = 2
+"""So long one more attempt may take once the patience is at its end."""
 KEEPALIVE: Mapping[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -57,10 +60,6 @@ SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND (classid::bigint << 32) | objid::bigint = {LOCK}
 """
-
-
-class StoreUnreachable(LedgerError):
-    """The database does not answer. Nothing is wrong with what is in it."""
 
 
 def require_driver() -> None:
@@ -89,10 +88,12 @@ class PostgresConnection:
         self._streams: list[Stream] = []
         self._connection = self._connected()
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _connected(self, within_s: int = KEEPALIVE["connect_timeout"]) -> psycopg.Connection[Any]:
         url = with_credentials(self.shown)
+        options = {**KEEPALIVE, "connect_timeout": within_s}
         with self.explained():
-            connection = psycopg.connect(url, autocommit=True, application_name="enquete", **KEEPALIVE)
+            connection = psycopg.connect(url, autocommit=True, application_name="enquete", **options)
+        _given_up_at.pop(self.shown, None)
         try:
             self._prepare(connection)
         except BaseException:
@@ -193,14 +194,16 @@ class PostgresConnection:
         return not self.is_lost and self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
 
     def reconnect(self) -> None:
-        """Raises StoreUnreachable after PATIENCE_S."""
-        until = time.monotonic() + PATIENCE_S
+        """Connect anew. Raise StoreUnreachable once the database has not answered this process for PATIENCE_S: whoever
+        comes later, of all the writes that were queued meanwhile, finds that time over, and looks once."""
+        until = _given_up_at.setdefault(self.shown, time.monotonic() + PATIENCE_S)
         while True:
+            is_over = time.monotonic() >= until
             try:
-                self._connection = self._connected()
+                self._connection = self._connected(LAST_LOOK_S if is_over else KEEPALIVE["connect_timeout"])
                 return
             except StoreUnreachable:
-                if time.monotonic() >= until:
+                if is_over:
                     raise
             time.sleep(RETRIED_S)
 
@@ -290,6 +293,10 @@ class PostgresConnection:
                 with suppress(psycopg.Error):
                     stream.cursor.close()
         self._connection.close()
+
+
+_given_up_at: dict[str, float] = {}
+"""Until when a database that is gone is waited for, by its address. One deadline for everything that waits for it."""
 
 
 class Stream:

@@ -22,7 +22,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from enquete.ledger.connection import is_damage, reason
+from enquete.ledger.connection import StoreUnreachable, is_damage, reason
 from enquete.ledger.drives import DISK_FULL, disk_fault, free_text, is_full, require_local, resume_command, store_of
 from enquete.ledger.folders import CHECKPOINTS, set_aside
 from enquete.ledger.writer import MADE, REPEATED, Room
@@ -153,7 +153,7 @@ async def _in_store(shown: str, schema: str) -> AsyncIterator[BaseCheckpointSave
             await made.setup()
             yield made
     except (OperationalError, PoolTimeout) as error:
-        raise LedgerError(f"{shown}: the position of run {schema} could not be stored ({error})") from error
+        raise StoreUnreachable(f"{shown}: the position of run {schema} could not be stored ({error})") from error
 
 
 async def _set_up(made: RunSaver, local: bool) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from enquete.ledger import queries
 from enquete.ledger.checksums import seal_note
-from enquete.ledger.connection import Connection, WriteConnection, damaged, is_damage, is_locked
+from enquete.ledger.connection import Connection, StoreUnreachable, WriteConnection, damaged, is_damage, is_locked
 from enquete.ledger.drives import DISK_FULL, DiskFull, is_full
 from enquete.state.errors import LedgerError
 from enquete.state.untrusted_input import read_regular, require_regular
@@ -146,6 +146,36 @@ Batch = Callable[[WriteConnection, Sequence[Any]], None]
 Result = tuple[Any, Exception | None]
 
 
+class FolderGone(LedgerError):
+    """The run's folder was deleted or moved while the run was driven."""
+
+
+class FolderWatch:
+    """The file by which a run's folder is known: the ledger, or the address of the store that has it.
+
+    A deleted file that is still open can be written to, and everybody would be asked for nothing.
+    """
+
+    def __init__(self, file: Path):
+        self._file = file
+        self._known = self._identity()
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = self._file.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def require_there(self) -> None:
+        """Raise FolderGone where it is not there any more, or another is in its place."""
+        if self._identity() != self._known:
+            raise FolderGone(
+                f"{self._file.parent}: the run's folder was deleted or moved while the run went on: nothing more is "
+                "asked. Put it back and resume the run, or begin another one with --new"
+            )
+
+
 class Room(Protocol):
     """What makes room on a full disk; `disk_reserve.DiskReserve` is one."""
 
@@ -191,6 +221,7 @@ class GroupWriter:
         self._counter = counter
         self._patience_s = patience_s
         self.guard: Callable[[WriteConnection], None] | None = None  # asked first in every transaction
+        self.require_folder: Callable[[], None] | None = None  # asked before each
         self._locked_since: float | None = None
         self._closed = False
         self._waiting: list[Queued[Any]] = []
@@ -291,12 +322,15 @@ class GroupWriter:
         except Exception as error:
             if self._makes_room(error):
                 return self._write_group(group)
-            if len(group) == 1 or is_locked(error):  # no write's fault: each alone would wait for the lock once more
+            # No write's fault: each alone would wait for the lock or the database once more.
+            if len(group) == 1 or is_locked(error) or isinstance(error, StoreUnreachable | FolderGone):
                 return [(None, error)] * len(group)
             # One bad write must not take the others with it: each once more on its own.
             return [self._write_group([queued])[0] for queued in group]
 
     def _transaction(self, group: list[Queued[Any]]) -> list[Any]:
+        if self.require_folder is not None:
+            self.require_folder()
         values, written = self._connection.transact(lambda: self._written(group))
         self.commits += 1
         if self._counter:

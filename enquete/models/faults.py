@@ -11,7 +11,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from enquete.models.parsing import clean_text
-from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
+from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError, advice_for
 
 GATEWAY = frozenset({502, 503, 504, 529})
 """Statuses that say the server is missing or overloaded, not that it stumbled over this request."""
@@ -219,7 +219,7 @@ def connection_fault(error: BaseException) -> tuple[bool, str]:
     cause = error
     while True:
         if isinstance(cause, aiohttp.ClientConnectorError):
-            return False, f"could not be reached ({cause.strerror or type(cause).__name__})"
+            return False, f"could not be reached ({advice_for(cause) if cause.strerror else type(cause).__name__})"
         if isinstance(cause, aiohttp.ConnectionTimeoutError):
             return False, "could not be connected to in time"
         if cause.__cause__ is None:

@@ -41,7 +41,7 @@ from enquete.nodes.worker import (
     run_shard_in_worker,
 )
 from enquete.state.channels import ShardSpec
-from enquete.state.errors import EnqueteError, SettingsError
+from enquete.state.errors import RunPaused, SettingsError
 from enquete.state.request import LOCAL
 from enquete.state.settings import Machine
 
@@ -51,6 +51,8 @@ STARTED_WITHIN_S = 180.0
 CONNECTED_WITHIN_S = 10.0
 BACK_WITHIN_S = 60.0
 """So long a scheduler that is gone is waited for before the run pauses."""
+NOBODY_WITHIN_S = 60.0
+"""So long a cluster may be without a worker before the run pauses. A nanny starts one anew within seconds."""
 CLOSED_WITHIN_S = 10.0
 MISSED_EVERY_S = 1.0
 """Seconds between two looks for workers that are gone."""
@@ -139,7 +141,7 @@ def scheduler_of(chosen: str) -> str:
 # --- Dask -------------------------------------------------------------------------------------------------------------
 
 
-class WorkersLost(EnqueteError):
+class WorkersLost(RunPaused):
     """The cluster is gone, or its workers die of this run. Nothing is lost: the run can be resumed."""
 
 
@@ -155,6 +157,7 @@ class DaskExecutor:
         self._numbers = count()
         self._shards: dict[str, _ShardCount] = {}
         self._missing: asyncio.Task[None] | None = None
+        self._nobody = asyncio.Event()
         self._run_session: RunSession | None = None
         self._topic = ""
 
@@ -236,7 +239,12 @@ class DaskExecutor:
         try:
             future = client.submit(run_shard_in_worker, job, key=key, pure=False)
             future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
-            await ended.wait()
+            await _first_of(ended, self._nobody)
+            if self._nobody.is_set():
+                raise WorkersLost(
+                    f"{self._chosen}: no worker has been there for {NOBODY_WITHIN_S:g} s. Look at their logs, and "
+                    "start some; nothing is lost: resume goes on from here"
+                )
             if future.status == "finished":
                 report: ShardReport = await _in_thread(future.result)
                 return report
@@ -321,17 +329,29 @@ class DaskExecutor:
             mine.reached(event["done"])
 
     async def _evict_missing(self, run_session: RunSession) -> None:
-        """A lost worker holds a part of the budget, which the others may be waiting for."""
+        """A lost worker holds a part of the budget, which the others may be waiting for. Where none is left, and none
+        comes back, whoever waits for one is told."""
+        clock = asyncio.get_running_loop().time
+        seen_at = clock()
         while True:
             await asyncio.sleep(MISSED_EVERY_S)
-            client, working = self._client, run_session.ledger.look(addresses)
-            if client is None or not working:
+            client = self._client
+            if client is None:  # whoever connects anew has patience of its own
+                seen_at = clock()
                 continue
             try:
                 there = await asyncio.wait_for(_in_thread(client.nthreads), CONNECTED_WITHIN_S)
             except Exception as error:
                 log.debug("%s: %s", self._chosen, error)
+                there = {}
+            if there:
+                seen_at = clock()
+            elif clock() - seen_at >= NOBODY_WITHIN_S:
+                self._nobody.set()
+                return
+            else:
                 continue
+            working = run_session.ledger.look(addresses)
             self._processes = processes_of(self._chosen) or max(1, len(there))
             for owner, address in working.items():
                 if address not in there:
@@ -364,6 +384,16 @@ def _error_of(done: ShardReport) -> Exception:
         if kind.__name__ == done["error"]:
             return kind(done["words"])
     return RuntimeError(f"in a worker: {done['words']}\n{done['traceback']}")
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    """Wait until one of these is set."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waiting:
+            each.cancel()
 
 
 async def _in_thread(act: Callable[[], Any]) -> Any:

@@ -37,7 +37,7 @@ from enquete.nodes.waves import open_t1, simulation_status
 from enquete.respondents.person import as_shown, open_forms, require_readable, submit
 from enquete.state.asking import Block, Participant
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
-from enquete.state.errors import InputError, LedgerError, SettingsError, complaints
+from enquete.state.errors import InputError, LedgerError, RunPaused, SettingsError, complaints
 from enquete.state.request import RunRequest, TokenCap, parse_request
 from enquete.state.settings import Environment, Machine, resolve_root
 
@@ -470,7 +470,7 @@ def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
     critic (whose stage has no phase) costs the comparison, never the run: recorded, and the synthesis follows."""
 
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
-        if isinstance(error.error, LedgerError):
+        if isinstance(error.error, LedgerError | RunPaused):
             raise error.error
         async with using(state["run"]) as run_session:
             if run_session.raise_bugs:

@@ -39,7 +39,7 @@ from enquete.nodes.run_session import Progress, RunSession, event_of, opened_by_
 from enquete.state import collect_seldom
 from enquete.state.asking import Outcome
 from enquete.state.channels import ShardSpec
-from enquete.state.errors import EnqueteError, LedgerError, SettingsError
+from enquete.state.errors import EnqueteError, LedgerError, SettingsError, machine_limit
 from enquete.state.methodology import gather
 from enquete.state.settings import Environment, Machine
 
@@ -72,6 +72,10 @@ async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> O
     except LedgerError:
         raise
     except Exception as error:
+        limit = machine_limit(error)
+        if limit:  # no bug of this unit: each of the others would meet it too
+            await run_session.budget.stop(limit, failed=True)
+            return "short"
         if run_session.raise_bugs:
             raise
         run_session.failed_units.add(key)

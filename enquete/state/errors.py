@@ -12,6 +12,8 @@
     │   ├── Unfit                    the questions are about something else, and nobody said that this is meant
     │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
     ├── RunLocked                    another process drives this run
+    ├── RunPaused                    exit code 3: what a run works with is gone; nothing is lost, resume goes on
+    │   └── WorkersLost              the cluster, or all of its workers (nodes/executors.py)
     ├── Busy                         a file that others hold did not become free in time; nothing was changed
     ├── LedgerError                  the run's ledger is damaged, cannot be read, or is of an unknown version
     │   └── DiskFull                 no space is left for it (ledger/drives.py)
@@ -137,6 +139,16 @@ def advice_for(error: OSError | MemoryError) -> str:
     return why
 
 
+def machine_limit(error: BaseException) -> str:
+    """Return what to say where an error, or what caused it, is that the machine is used up; "" where it is not."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno in NO_ROOM_FOR_MORE):
+            return advice_for(cause)
+        cause = cause.__cause__ or cause.__context__
+    return ""
+
+
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -204,6 +216,13 @@ class OverBudget(InputError):
 
 class RunLocked(EnqueteError):
     """Another process drives this run."""
+
+
+class RunPaused(EnqueteError):
+    """A run had to stop because what it works with is gone: its database, its workers. Nothing that was settled is
+    lost."""
+
+    exit_code = 3
 
 
 class Busy(EnqueteError):

@@ -27,8 +27,9 @@ from enquete.graphs.registry import dotted_paths
 from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget
+from enquete.ledger.connection import StoreUnreachable
 from enquete.ledger.damage import find_damage, require_sound
-from enquete.ledger.drives import START_LOCK, DiskFull, alone, disk_fault, is_full
+from enquete.ledger.drives import START_LOCK, DiskFull, alone, disk_fault, is_full, resume_command
 from enquete.ledger.folders import LEDGER, find_run, is_held, read_run, run_folders
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import Fit, RunRecord
@@ -64,7 +65,7 @@ from enquete.simulations.digest import digests
 from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population
 from enquete.state.asking import ATTEMPTS, Participant
-from enquete.state.errors import EnqueteError, LedgerError, OverBudget, RunNotFound, SettingsError
+from enquete.state.errors import EnqueteError, LedgerError, OverBudget, RunNotFound, RunPaused, SettingsError
 from enquete.state.request import RunRequest, fields_about, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import run_in_thread
@@ -127,6 +128,13 @@ class Driver:
         return self._run_session.waits_for if self._run_session is not None else ""
 
     @property
+    def caps(self) -> tuple[int | None, float | None]:
+        """The tokens and US dollars that the run may cost; those asked for, until it has begun."""
+        if self._run_session is None:
+            return self._machine.cap_tokens, self._machine.cap_usd
+        return self._run_session.budget.cap, self._run_session.budget.cap_usd
+
+    @property
     def is_pausing(self) -> bool:
         """Whether it was told to."""
         return self._wanted_pause
@@ -143,7 +151,7 @@ class Driver:
         _at_work[key] = self, ended
         try:
             with driving(folder):
-                await self._drive()
+                await self._drive_while_reachable()
         except Exception as error:
             ended.set_exception(error)
             ended.exception()  # there need not be anybody else who waits
@@ -158,6 +166,18 @@ class Driver:
         if self._wanted_pause:
             first.pause()
         await asyncio.shield(ended)
+
+    async def _drive_while_reachable(self) -> None:
+        """Raise RunPaused where the run's database is gone: nothing can be filed there, not even that it paused."""
+        try:
+            await self._drive()
+        except StoreUnreachable as error:
+            if self._run_session is None:  # nothing had been begun
+                raise
+            raise RunPaused(
+                f"run {self._folder.name} paused: {error.fact}. What was settled is stored. Once the database "
+                f"answers: {resume_command(self._folder)}"
+            ) from error
 
     async def _drive(self) -> None:
         async with using(self._folder.name, self.machine) as run_session:
@@ -180,6 +200,8 @@ class Driver:
                     raise
                 await run_session.ledger.set_stage("", "", "paused", str(fault))
                 raise fault from error
+            except StoreUnreachable:
+                raise
             except EnqueteError as error:
                 await run_session.ledger.set_stage("", "", "paused", str(error))
                 raise

@@ -89,6 +89,10 @@ class StillPausing(RunLocked):
     """A run that was told to pause has not stopped yet, and cannot be gone on with."""
 
 
+class StillDriven(RunLocked):
+    """A run that goes on under another cap than the one that is asked for."""
+
+
 class Task:
     """A run that this process drives or has driven, in the loop that made it."""
 
@@ -112,6 +116,19 @@ class Task:
     def is_pausing(self) -> bool:
         """It was told to pause, and has not stopped yet."""
         return self._driver.is_pausing and not self.is_over
+
+    def require_same_caps(self, wanted: Start) -> None:
+        """Raise StillDriven where a start names another budget than the one the run goes on under: it would be
+        ignored."""
+        tokens, usd = self._driver.caps
+        caps = (("budget_tokens", tokens, wanted.machine.cap_tokens), ("budget_usd", usd, wanted.machine.cap_usd))
+        for name, cap, asked in caps:
+            if asked is not None and asked != cap:
+                under = "no budget" if cap is None else f"{cap:,}"
+                raise StillDriven(
+                    f"run {self.run_id} goes on under {name} {under}, so {asked:,} is not taken now: pause it, and "
+                    "resume it with the new budget when it has stopped"
+                )
 
     @property
     def done(self) -> int:
@@ -194,6 +211,7 @@ class Tasks:
             why = "was told to pause and waits for its requests in flight; resume it when it has stopped"
             raise StillPausing(f"run {driven.run_id} {why}")
         if driven is not None:
+            driven.require_same_caps(chosen)
             return driven
         if not chosen.shown:
             self.require_room()

@@ -147,6 +147,28 @@ def test_over_budget_is_refused_with_the_estimate_then_pauses_and_goes_on(
     assert settled(shared, "dear", begun["task_id"]).json()["data"]["status"] == "completed"
 
 
+@pytest.mark.usefixtures("unreported")
+def test_a_new_budget_for_a_run_that_goes_on_is_refused_and_not_ignored(
+    shared: httpx.Client, shared_root: Path, slow_model: ModelServer
+) -> None:
+    """By a resume and by the request that began it; the same budget once more is answered as ever."""
+    simulation(shared_root, "raised", "completed", agents=20)
+    body: dict[str, Any] = {"methods": ["poll"], "budget_tokens": 200_000, "confirm": True}
+    begun = shared.post(f"{API}/raised/post", json=body)
+    assert begun.status_code == 202, begun.text
+    token = begun.json()["data"]["resume_token"]
+    slow_model.wait_for(1, 60)
+    larger = {"budget_tokens": 400_000}
+    for path, more in (("resume", {"resume_token": token, **larger}), ("post", {**body, **larger})):
+        refused = shared.post(f"{API}/raised/{path}", json=more)
+        assert (refused.status_code, refused.json()["details"]["type"]) == (409, "StillDriven"), refused.text
+        assert "goes on under budget_tokens 200,000, so 400,000 is not taken now" in refused.json()["error"]
+    same = shared.post(f"{API}/raised/resume", json={"resume_token": token, "budget_tokens": 200_000})
+    assert same.status_code == 202, same.text
+    shared.post(f"{API}/raised/runs/{begun.json()['data']['run_id']}/pause")
+    settled(shared, "raised", begun.json()["data"]["task_id"])
+
+
 def test_reading_creates_nothing(shared: httpx.Client, shared_root: Path) -> None:
     folder = simulation(shared_root, "untouched", "completed")
     before = sorted(folder.rglob("*"))
@@ -172,7 +194,12 @@ def test_reading_creates_nothing(shared: httpx.Client, shared_root: Path) -> Non
         ("POST", "sound/rerun", {"methodology": "delphi"}, 404, "RunNotFound"),
         ("POST", "sound/resume", {"resume_token": "run_20260101T000000_abcdef"}, 404, "RunNotFound"),
         ("GET", "sound/status?task_id=run_20260101T000000_abcdef", None, 404, "RunNotFound"),
-        ("GET", "sound/status?task_id=..%2F..%2Fetc", None, 422, "MalformedRequest"),
+        ("GET", "sound/status?task_id=..%2F..%2Fetc", None, 404, "RunNotFound"),
+        ("GET", "sound/status?task_id=", None, 404, "RunNotFound"),
+        ("GET", "sound/status?task_id=not-a-task", None, 404, "RunNotFound"),
+        ("GET", "sound/export.csv?run_id=..%2F..%2Fetc", None, 404, "RunNotFound"),
+        ("POST", "sound/runs/not-a-run/pause", None, 404, "RunNotFound"),
+        ("DELETE", "sound/runs/not-a-run", None, 404, "RunNotFound"),
         ("DELETE", "sound/status", None, 405, "HTTPError"),
         ("GET", "sound/nothing", None, 404, "HTTPError"),
         ("GET", "sound/status?foo=1", None, 422, "MalformedRequest"),

@@ -6,6 +6,8 @@ What is true of both is tested over both: test_ledger.py, tests/conformance/test
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from enquete.ledger import postgres as module
 from enquete.ledger import queries
 from enquete.ledger.backup import copy_of_store
 from enquete.ledger.checksums import seal_note
+from enquete.ledger.connection import StoreUnreachable
 from enquete.ledger.damage import require_sound
 from enquete.ledger.drives import store_of
 from enquete.ledger.entries import Usage
@@ -41,6 +44,15 @@ def folder(tmp_path: Path, postgres: Server) -> Path:
     made = tmp_path / f"run_{tmp_path.name}"
     make_run_folder(made, remember(postgres.url))
     return made
+
+
+@pytest.fixture
+def own_server(folder: Path, postgres: Server) -> Iterator[Server]:
+    """The server of the folder's ledger, to be stopped; it runs again afterwards."""
+    try:
+        yield postgres
+    finally:
+        postgres.start_again()
 
 
 def kill_sessions(server: Server, but: tuple[int, ...] = ()) -> None:
@@ -163,6 +175,24 @@ class TestLostConnections:
             await asyncio.gather(*(ask(number) for number in range(len(keys))))
             assert [ledger.settled(key).text for key in keys] == [f"text {n}" for n in range(60)]  # type: ignore[union-attr]
             assert (ledger.total("calls"), ledger.total("tokens"), ledger.total("answers_ok")) == (60, 900, 60)
+
+    async def test_one_deadline_holds_for_all_writes_that_wait(
+        self, folder: Path, own_server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A database that is gone for good: of thirty writes each would have waited for itself, one after the other."""
+        monkeypatch.setattr(module, "PATIENCE_S", 1.0)
+        async with opened(folder) as ledger:
+            await ledger.note("before", "1")
+            own_server.stop("immediate")
+            began = time.monotonic()
+            writes = [ledger.note(f"n{number}", "1") for number in range(30)]
+            failures = await asyncio.gather(*writes, return_exceptions=True)
+            failures += await asyncio.gather(ledger.note("late", "1"), return_exceptions=True)
+            assert {type(failure) for failure in failures} == {StoreUnreachable}
+            assert time.monotonic() - began < 10  # one second, and what thirty refusals take
+            own_server.start()
+            await ledger.note("after", "1")  # whoever comes once it is back is not told of an old deadline
+            assert ledger.noted("after") == "1"
 
     def test_a_commit_without_an_answer_is_looked_up(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with closing(PostgresConnection(store_of(folder), folder.name)) as connection:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,16 +17,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 import enquete
 from enquete.interfaces.cli import doctor
+from enquete.ledger import postgres as ledger_in_postgres
 from enquete.nodes import executors, worker
-from enquete.state.errors import InputError, SettingsError
+from enquete.state.errors import InputError, RunPaused, SettingsError
 from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.postgres import PASSWORD, Server
-from tests.support.processes import Driven, kill_after, server_process
+from tests.support.processes import Driven, environment, kill_after, server_process
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
 
 # Looked for and not imported, which takes a second: every worker of a session collects every file.
@@ -291,6 +295,86 @@ def test_a_store_that_crashes_while_workers_write(
     assert rows(folder, "SELECT coalesce(sum(value), 0) FROM counters WHERE name='lost'") == [(0,)]
     counted, called = spent(folder)
     assert counted == called
+
+
+@pytest.mark.parametrize("executor", ["local", "dask"])
+def test_a_store_that_is_gone_for_good_pauses_the_run(
+    server: ModelServer, people: Path, by_item: Path, postgres: Server, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, executor: str,
+) -> None:  # fmt: skip
+    """With the exit code of a pause, and the command that goes on once the database is back."""
+    monkeypatch.setattr(ledger_in_postgres, "PATIENCE_S", 2.0)
+    chosen = {"executor": request.getfixturevalue("dask")} if executor == "dask" else {}
+    striking = struck(server, 30, lambda: postgres.stop("immediate"))
+    try:
+        with pytest.raises(RunPaused, match=r"paused: .*Once the database answers: enquete resume run_") as paused:
+            bare_runs.interview(people, **asked(server, tmp_path, store=postgres.url, **chosen))
+        striking.join()
+    finally:
+        postgres.start_again()
+    assert paused.value.exit_code == 3
+    folder = run_folder(tmp_path)
+    run = bare_runs.resume(folder.name, out=str(tmp_path), base_url=server.base_url)
+    assert run.status == "completed"
+    assert stored_answers(folder) == stored_answers(by_item)
+
+
+def test_without_a_worker_the_run_pauses(
+    server: ModelServer, people: Path, by_item: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nannies and all: nobody starts another."""
+    monkeypatch.setattr(executors, "NOBODY_WITHIN_S", 2.0)
+    started = executors.start_processes(2, 4)
+    try:
+        processes(started)
+        striking = struck(server, 30, lambda: kill_all_below(os.getpid(), "dask"))
+        address = f"dask:{started.scheduler_address}"
+        with pytest.raises(RunPaused, match="no worker has been there for 2 s") as paused:
+            bare_runs.interview(people, **asked(server, tmp_path, executor=address))
+        striking.join()
+    finally:
+        started.close(timeout=10)
+    assert paused.value.exit_code == 3
+    folder = run_folder(tmp_path)
+    assert enquete.load_run(people, out=tmp_path).status == "paused"
+    run = bare_runs.resume(folder.name, out=str(tmp_path), base_url=server.base_url)
+    assert run.status == "completed"
+    assert stored_answers(folder) == stored_answers(by_item)
+
+
+def kill_all_below(process: int, named: str) -> None:
+    """Kill this process's children whose command names something, with all that they began."""
+    children = [child for child in psutil.Process(process).children() if named in " ".join(child.cmdline())]
+    for each in [*children, *(below for child in children for below in child.children(recursive=True))]:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+
+
+@pytest.mark.parametrize("executor", ["processes:2"])
+def test_a_second_interrupt_ends_a_run_whose_workers_are_gone(people: Path, tmp_path: Path, executor: str) -> None:
+    """Within five seconds, whatever it waits for."""
+    with server_process(tmp_path, "--latency", "0.05") as server:
+        words = [
+            "run", people, "--out", tmp_path / "out", "--methods", "longitudinal", "--asking", "item", "--model",
+            "test", "--base-url", server.base_url, "--executor", executor, "--concurrency", "8", "--yes",
+        ]  # fmt: skip
+        driver = subprocess.Popen(
+            [sys.executable, "-m", "enquete", *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            env=environment(),
+        )  # fmt: skip
+        try:
+            while server.count() < 20:
+                assert driver.poll() is None, driver.stderr.read()  # type: ignore[union-attr]
+                time.sleep(0.05)
+            kill_all_below(driver.pid, "dask")
+            driver.send_signal(signal.SIGINT)
+            while b"pausing" not in (driver.stderr.readline().lower()):  # type: ignore[union-attr]
+                assert driver.poll() is None
+            driver.send_signal(signal.SIGINT)
+            assert driver.wait(timeout=5) == 130
+        finally:
+            driver.kill()
+            driver.wait()
 
 
 @pytest.mark.soak

@@ -49,6 +49,12 @@ class Server:
         options = f"-F -c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories={self._folder}"
         self.run("pg_ctl", "-D", self._folder / "data", "-l", self._folder / "log", "-o", options, "-w", "start")
 
+    def start_again(self) -> None:
+        """Start it unless it runs."""
+        command = [*self._as_user, str(self._binaries / "pg_ctl"), "-D", str(self._folder / "data"), "status"]
+        if subprocess.run(command, capture_output=True, timeout=60, cwd="/", check=False).returncode:
+            self.start()
+
     def stop(self, how: str = "fast") -> None:
         self.run("pg_ctl", "-D", self._folder / "data", "-m", how, "-w", "stop")
 

@@ -28,7 +28,7 @@ from pydantic.fields import FieldInfo
 
 from enquete.interfaces.cli.terminal import STOPPED, Stopped, one_object, remark, say
 from enquete.interfaces.parameters import FILLED_IN, Parameter, kinds_of, meaning
-from enquete.state.errors import EnqueteError, OverBudget, RunLocked, SettingsError, wrong
+from enquete.state.errors import EnqueteError, OverBudget, RunLocked, SettingsError, machine_limit, wrong
 from enquete.state.request import SHIPPED, About, MemorySearch, ModelLimits, RunRequest, fields_about, mark_of
 
 
@@ -392,6 +392,10 @@ def explain(error: BaseException) -> tuple[int, str]:
         return STOPPED, say("not_begun")
     if isinstance(error, typer.Abort):
         return FAILED, say("declined")
+    limit = machine_limit(error)
+    if limit:
+        where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        return FAILED, f"{where}{limit}"
     if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.filename):
         return _of_files(error)
     from enquete.ledger.connection import DatabaseError  # noqa: PLC0415 - what went well needs none of it

@@ -12,6 +12,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -136,6 +137,8 @@ def duration(seconds: float) -> str:
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STOPPED = 130
+LEAVES_WITHIN_S = 4.0
+"""After the second signal, whatever the process is waiting for: five seconds with what the system needs."""
 
 
 class Stopped(Exception):
@@ -148,17 +151,44 @@ class Interrupts:
     def __init__(self) -> None:
         self.count = 0
         self._before: dict[signal.Signals, Any] = {}
+        self._told = -1  # where the system writes which signals came, or none
+        self._told_before = -1
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
             self._before = {each: signal.signal(each, self._handle) for each in SIGNALS}
+            self._watch()
         return self
+
+    def _watch(self) -> None:
+        """Let a thread end the process after the second signal, also where this one waits for something that never
+        comes and so never gets to `_handle`: the system writes each signal into a pipe at once."""
+        read, self._told = os.pipe()
+        os.set_blocking(self._told, False)
+        self._told_before = signal.set_wakeup_fd(self._told, warn_on_full_buffer=False)
+
+        def leave_after_second() -> None:
+            signals = 0
+            while signals < 2:
+                number = os.read(read, 1)
+                if not number:  # nobody is to be watched any more
+                    os.close(read)
+                    return
+                signals += number[0] in SIGNALS
+            time.sleep(LEAVES_WITHIN_S)
+            os._exit(STOPPED)
+
+        threading.Thread(target=leave_after_second, name="enquete-signals", daemon=True).start()
 
     def __exit__(self, *_: object) -> None:
         """After a stop the handlers stay: one more signal must not end in a traceback while the process leaves."""
         if self.count < 2:
             for each, handler in self._before.items():
                 signal.signal(each, handler)
+            if self._told >= 0:
+                signal.set_wakeup_fd(self._told_before)
+                os.close(self._told)
+                self._told = -1
 
     def _handle(self, _signum: int, _frame: FrameType | None) -> None:
         self.count += 1

@@ -57,7 +57,7 @@ from enquete.nodes.estimate import Estimate
 from enquete.simulations.locate import KnownSimulation
 from enquete.state.asking import Spoken
 from enquete.state.channels import Event
-from enquete.state.errors import EnqueteError, InputError, OverBudget
+from enquete.state.errors import EnqueteError, InputError, OverBudget, machine_limit
 from enquete.state.request import DraftRequest, FileFormat, MemorySearch, fields_about
 from enquete.study.background import run_in_thread
 from enquete.study.drafts import ReviewedDraft, draft_on_server
@@ -99,7 +99,7 @@ def explain_errors(ctx: Ctx) -> Iterator[ServerState]:
     server = server_state(ctx)
     try:
         yield server
-    except (EnqueteError, OSError, DatabaseError) as error:
+    except (EnqueteError, OSError, MemoryError, DatabaseError) as error:
         raise ToolError(error_words(error, server.mask)) from error
 
 
@@ -108,7 +108,7 @@ def error_words(error: Exception, mask: Mask) -> str:
     if isinstance(error, OverBudget):
         return over_budget(error)
     if not isinstance(error, EnqueteError):
-        what = getattr(error, "strerror", None) or error
+        what = machine_limit(error) or getattr(error, "strerror", None) or error
         return f"the files of this run cannot be used ({type(error).__name__}: {mask(str(what))})"
     return f"{sentence(mask(error.fact)[:MOST_ERROR_CHARS])} {advice(error, 'mcp')}".strip()
 

@@ -60,9 +60,9 @@ from enquete.nodes.run_list import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.locate import KnownSimulation, SimulationProgress, completion
 from enquete.simulations.sources import read_object
-from enquete.state.errors import Busy, EnqueteError, OverBudget, SimulationError
+from enquete.state.errors import Busy, EnqueteError, OverBudget, SimulationError, machine_limit
 from enquete.state.methodology import Operation, alongside
-from enquete.state.request import BOM, RUN_ID, DraftRequest, FileFormat, Layout, MemorySearch
+from enquete.state.request import BOM, DraftRequest, FileFormat, Layout, MemorySearch
 from enquete.state.untrusted_input import Stamp, stamp_of
 from enquete.study.background import NotInTime, run_in_thread
 from enquete.study.drafts import DraftsData, draft_on_server
@@ -77,7 +77,7 @@ PREFIX = "/api/interview"
 SimId: TypeAlias = Annotated[
     str, Path(min_length=1, max_length=200, description="a simulation under the server's root")
 ]
-RunIdInPath: TypeAlias = Annotated[str, Path(pattern=RUN_ID, description="a run of the simulation")]
+RunIdInPath: TypeAlias = Annotated[str, Path(description="a run of the simulation")]
 Method: TypeAlias = Annotated[
     str, Path(min_length=1, max_length=100, description="a methodology of the run", json_schema_extra=KNOWN)
 ]
@@ -510,6 +510,9 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
     @app.exception_handler(Exception)
     async def of_anything(request: Request, error: Exception) -> Response:
         """Starlette raises it again, and uvicorn logs the traceback."""
+        limit = machine_limit(error)
+        if limit:
+            return told(request, 503, Problem(type="MachineLimit", message=limit), None, BUSY_RETRY_S)
         message = f"internal error, {type(error).__name__}; the server's log has the rest"
         return told(request, 500, Problem(type="InternalError", message=message))
 

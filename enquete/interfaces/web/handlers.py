@@ -41,7 +41,7 @@ from enquete.study.method_operations import operate
 from enquete.study.run import Run
 from enquete.study.runs import Deletion, delete, deletion
 from enquete.study.start import Foreseen, foresee
-from enquete.study.tasks import PathSandbox, StillPausing, Task, Tasks, TooManyRuns
+from enquete.study.tasks import PathSandbox, StillDriven, StillPausing, Task, Tasks, TooManyRuns
 
 # --- Runs in the background ------------------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class Runner:
                 return await self._attempt(sim_id, kind, wanted)
             except RunLocked as fault:
                 tries -= 1
-                if not tries or isinstance(fault, TooManyRuns | StillPausing):
+                if not tries or isinstance(fault, TooManyRuns | StillPausing | StillDriven):
                     raise
 
     async def _attempt(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
