@@ -627,6 +627,7 @@ def draft_record(
     arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation, settings=settings)
     arms, critic, weights = with_local_model(request, arms, critic_settings(request, arms), settings)
     main = next(arm for arm in arms if arm.role == "main")
+    require_persons(methods, settings, population.participants, main.draw_seed)
     served = [model for name, dotted in methods.items() for model in served_by(dotted, settings[name])]
     if served and main.respondent != "llm":
         named = ", ".join(sorted({model.label(main.model) for model in served}))
@@ -694,6 +695,20 @@ def draft_record(
 def _questions_tested(methods: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Return what each methodology lets a study name as a primary question."""
     return {name: load_methodology(dotted).instrument.questions_tested for name, dotted in methods.items()}
+
+
+def require_persons(
+    methods: Mapping[str, str], settings: Mapping[str, Mapping[str, Any]], people: Sequence[Participant], draw: int
+) -> None:
+    """Raises SettingsError where a methodology's settings seat a person who is not asked."""
+    for name, dotted in methods.items():
+        if not settings[name].get("people"):
+            continue
+        methodology = load_methodology(dotted)
+        try:
+            methodology.procedure.require_persons(methodology.settings.model_validate(settings[name]), people, draw)
+        except SettingsError as error:
+            raise SettingsError(f"settings: {name}.{error}") from None
 
 
 def _named(population: Population) -> list[str]:

@@ -13,7 +13,7 @@ import os
 import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
 
 from langchain_core.runnables.graph import Graph
 from langgraph.errors import NodeError
@@ -34,7 +34,14 @@ from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.run_settings import recorded_settings, resolve_run_machine, settings_of
 from enquete.nodes.waves import open_t1, simulation_status
-from enquete.respondents.person import as_shown, open_forms, require_readable, submit
+from enquete.respondents.person import (
+    answered_items,
+    as_shown,
+    open_forms,
+    require_readable,
+    require_some_answer,
+    submit,
+)
 from enquete.state.asking import Block, Participant
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
 from enquete.state.errors import InputError, LedgerError, RunPaused, SettingsError, complaints
@@ -52,9 +59,11 @@ GO_ON = "resume with true to look again"
 LARGER_CAP = 'resume with {"budget_tokens": N}, N being the cap for the whole run, what is spent included'
 ANSWERS = (
     'resume with {"answers": {NAME: {ITEM: ANSWER}}}, as waiting_for asks, of one or of several; an item that is left '
-    "out counts "
-    "as refused. Or answer on the run's page, and resume with true"
+    'out counts as refused, and "refused" in place of the items refuses all. Or answer on the run\'s page, and resume '
+    "with true"
 )
+REFUSED: Literal["refused"] = "refused"
+"""In place of a form's answers: an empty form says nothing, so whoever refuses everything says so."""
 
 
 class Resumption(BaseModel):
@@ -63,7 +72,7 @@ class Resumption(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     budget_tokens: TokenCap = None
-    answers: dict[str, dict[str, JsonValue]] = {}
+    answers: dict[str, dict[str, JsonValue] | Literal["refused"]] = {}
 
 
 def resumption(value: object, how: str) -> Resumption:
@@ -84,6 +93,9 @@ async def require_acceptable(run: str, value: object, stop: Mapping[str, JsonVal
         return
     resumed = resumption(value, str(stop["how"]))
     async with using(run) as run_session:
+        whole = run_session.ledger.stages().get(("", ""))
+        if whole is not None and whole.outcome == "completed":
+            return  # gone back in time: nothing waits, and the state's note says what to do instead
         meant(run_session.ledger, run_session.population, resumed.answers)
 
 
@@ -104,8 +116,8 @@ def _names(blocks: Sequence[Block], population: Sequence[Participant]) -> dict[s
     return {who.id: who.name for who in population if who.id in whose} if whose else {}
 
 
-Answers = Mapping[str, Mapping[str, JsonValue]]
-"""Name or id of a participant → item → answer."""
+Answers = Mapping[str, Mapping[str, JsonValue] | Literal["refused"]]
+"""Name or id of a participant → item → answer, or that all are refused."""
 
 
 async def submit_answers(ledger: Ledger, population: Sequence[Participant], answers: Answers) -> None:
@@ -117,24 +129,45 @@ async def submit_answers(ledger: Ledger, population: Sequence[Participant], answ
 def meant(
     ledger: Ledger, population: Sequence[Participant], answers: Answers
 ) -> list[tuple[Block, Mapping[str, JsonValue]]]:
-    """The forms that these answers fill in. Raises InputError if nobody waits with one, or one is no answer."""
+    """The forms that these answers fill in. Raises InputError if nobody waits with one, one is no answer, or none is
+    given."""
     blocks = [form.block for form in open_forms(ledger)]
     names = _names(blocks, population)
-    forms = [(_asked(who, given, blocks, names), given) for who, given in answers.items()]
-    for block, given in forms:
-        require_readable(block, given)
+    forms = []
+    for who, given in answers.items():
+        entered = {} if given == REFUSED else given
+        block = _asked(who, entered, blocks, names, ledger, population)
+        require_readable(block, entered)
+        if given != REFUSED:
+            require_some_answer(block, entered, f'{{"answers": {{"{who}": "{REFUSED}"}}}}')
+        forms.append((block, entered))
     return forms
 
 
-def _asked(who: str, given: Mapping[str, JsonValue], blocks: Sequence[Block], names: Mapping[str, str]) -> Block:
+def _asked(
+    who: str,
+    given: Mapping[str, JsonValue],
+    blocks: Sequence[Block],
+    names: Mapping[str, str],
+    ledger: Ledger,
+    population: Sequence[Participant],
+) -> Block:
     """Their oldest form that has these items."""
     theirs = [block for block in blocks if who in (block.key.participant, names[block.key.participant])]
-    if not theirs:
-        waited = ", ".join(dict.fromkeys(names[block.key.participant] for block in blocks))
-        raise InputError(f"answers: nothing is asked of {who!r}; waited for: {waited or 'nobody'}")
+    waited = ", ".join(dict.fromkeys(names[block.key.participant] for block in blocks)) or "nobody"
     for block in theirs:
         if given.keys() <= {item.id for item in block.items}:
             return block
+    answered = answered_items(ledger)
+    person = next((each.id for each in population if who in (each.id, each.name) and each.id in answered), "")
+    if person and (not theirs or given.keys() <= answered[person]):
+        raise InputError(
+            f"answers: {who} has answered already, and what is answered stays answered, at whatever checkpoint it is "
+            f"gone on from; waited for: {waited}. Resume with true to go on from here; to have {who} asked anew, start "
+            "a thread with the context new=true"
+        )
+    if not theirs:
+        raise InputError(f"answers: nothing is asked of {who!r}; waited for: {waited}")
     asked = ", ".join(item.id for item in theirs[0].items)
     unknown = ", ".join(name for name in given if name not in asked.split(", "))
     raise InputError(f"answers: {who} is not asked for {unknown}; items are {asked}")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from enquete.ledger.damage import require_sound
 from enquete.ledger.connection import DatabaseError
+from enquete.ledger.damage import require_sound
 from enquete.ledger.ledger import Failure
 from enquete.locale import N_, MarkedText, Words, marked
 from enquete.state.errors import LedgerError

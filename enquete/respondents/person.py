@@ -11,6 +11,7 @@ The answers of a submitted form are committed by the context like any other; the
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from enquete.ledger.connection import WriteConnection, explained
 from enquete.ledger.ledger import Ledger, now
 from enquete.respondents.questions import is_nothing_said, read_answer
 from enquete.state.asking import Answer, Block, BlockKey, CallKey, Item, Participant, Reply
-from enquete.state.errors import InputError
+from enquete.state.errors import InputError, SettingsError
 from enquete.state.interview_context import Completion, Metered, Prompt
 
 if TYPE_CHECKING:
@@ -90,6 +91,14 @@ def last_submitted(ledger: Ledger) -> dict[str, dict[str, JsonValue]]:
     return {who: draft for who, draft in entered.items() if who not in asked}
 
 
+def answered_items(ledger: Ledger) -> dict[str, set[str]]:
+    """Return the items of all forms that were submitted, by participant."""
+    items: dict[str, set[str]] = {}
+    for form in _forms(ledger, queries.FORMS_IN, ("submitted",)):
+        items.setdefault(form.block.key.participant, set()).update(item.id for item in form.block.items)
+    return items
+
+
 def _forms(ledger: Ledger, sql: str, values: Sequence[object]) -> list[Form]:
     """Raises LedgerError where one is not readable."""
     with explained(ledger.path):
@@ -145,6 +154,16 @@ def require_readable(block: Block, given: Mapping[str, JsonValue]) -> None:
             raise InputError(f"{item.id}: {entered!r} is no answer; it takes {_taken(item)}")
 
 
+def require_some_answer(block: Block, given: Mapping[str, JsonValue], refusal: str) -> None:
+    """Raises InputError where nothing at all was entered: an empty form is no refusal that anybody gave.
+
+    refusal: what says that everything is refused.
+    """
+    if all(entered in (None, "", [], {}) or str(entered).isspace() for entered in given.values()):
+        items = ", ".join(item.id for item in block.items)
+        raise InputError(f"the form is empty; answer at least one of {items}, or refuse them all with {refusal}")
+
+
 def _taken(item: Item) -> str:
     options = ", ".join(f"{option.value} ({option.label})" for option in item.options)
     bounded = item.minimum is not None and item.maximum is not None
@@ -156,6 +175,32 @@ def _taken(item: Item) -> str:
 def persons_named(people: str) -> frozenset[str]:
     """Names or ids, as a setting has them: 'Ada; Ben'."""
     return frozenset(name.strip() for name in people.split(";") if name.strip())
+
+
+MAX_NAMES_LISTED = 20
+
+
+def require_asked(people: str, asked: Sequence[Participant], *, why: str = "is not among those who are asked") -> None:
+    """Refuse a setting `people` that names somebody who is not asked: a model would answer in their place.
+
+    Args:
+        people: the setting, names or ids.
+        asked: who has a seat.
+        why: what is wrong with who is not among them.
+
+    Raises:
+        SettingsError: with who is not asked, and who is.
+    """
+    known = {name for who in asked for name in (who.id, who.name)}
+    missing = sorted(persons_named(people) - known)
+    if not missing:
+        return
+    names = [who.name for who in asked]
+    close = difflib.get_close_matches(missing[0][:100], names, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    more = f" and {len(names) - MAX_NAMES_LISTED} more" if len(names) > MAX_NAMES_LISTED else ""
+    listed = ", ".join(names[:MAX_NAMES_LISTED]) + more
+    raise SettingsError(f"people: {missing[0]!r} {why}{hint}; a seat may be taken of {listed or 'nobody'}")
 
 
 async def hand_in(port: Port, sim: str | Path, token: str, answer: str, *, out: str) -> None:

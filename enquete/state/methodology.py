@@ -111,6 +111,19 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         return ()
 
     @staticmethod
+    def require_persons(settings: Any, people: Sequence[Participant], draw: int) -> None:
+        """Refuse settings that seat a person who is not asked: a model would answer in that seat.
+
+        Args:
+            settings: the methodology's own.
+            people: the agents that the main arm asks.
+            draw: the arm's seed of draws, where seats are drawn.
+
+        Raises:
+            SettingsError: naming the setting, who has no seat, and who has.
+        """
+
+    @staticmethod
     def served(settings: Any) -> Sequence[ServedModel]:
         """Models that its settings have answer in place of an arm's, wherever these are asked (`Block.models`)."""
         return ()

@@ -185,7 +185,7 @@ def comparison(terminal: Terminal) -> None:
             "compare", "prefer", "comparison_id=c", f"verdict={verdict}",
             shows=lambda data: "\n".join(
                 f"{pair['question_id']}: {json.dumps(pair['preferred_by_person'])}" for pair in data["pairs"]
-            ) + f"\nby persons, A : B = {data['by_person']['a']} : {data['by_person']['b']}",
+            ) + "\nby persons, respondent A : B = {respondent_a} : {respondent_b}".format_map(data["by_person"]),
         )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ that a run holds what it was conducted with, whatever becomes of the file.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -28,7 +29,8 @@ from enquete.graphs.discovery.record import (
 from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema, given_schema, is_given, load_schema
 from enquete.instruments.load import load_shipped, require_language
 from enquete.nodes.conversations import Asked, Conversation, Turn, dialogue, turn_block
-from enquete.state.asking import Block, Language
+from enquete.respondents.person import persons_named
+from enquete.state.asking import Block, Language, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.request import FallbackModel
 
@@ -75,6 +77,9 @@ class DiscoverySettings(BaseModel):
     question_fallback: FallbackModel = ""
     interpret_model: str = Field("", description="model that reads answers; the main arm's unless named")
     interpret_fallback: FallbackModel = ""
+    people: str = Field(
+        "", exclude_if=operator.not_, description="who answers for themselves, in forms: names or ids, 'Ada; Ben'"
+    )
     current: dict[str, Any] = Field({}, description="what is known already: a record of this schema")
     earlier: list[EarlierTurn] = Field([], max_length=MOST_QUESTIONS, description="turns of the conversation before")
     read: DiscoverySchema | None = Field(None, description="filled when the settings are read: the schema as it was")
@@ -101,6 +106,10 @@ class DiscoverySettings(BaseModel):
             require_language("discovery.ds", self.ds, self.read, language)
         self.ds = self.ds if self.ds == self.read.id else PurePath(self.ds).name
         return self
+
+    def seats_person(self, who: Participant) -> bool:
+        """Whether a person answers for this participant."""
+        return bool(self.people) and not {who.id, who.name}.isdisjoint(persons_named(self.people))
 
     @property
     def discovery(self) -> DiscoverySchema:
@@ -251,8 +260,10 @@ def question_input(interview: DiscoveryInterview, context: DiscoveryContext) -> 
 def question_block(context: DiscoveryContext, interview: DiscoveryInterview, asked: Asked) -> Block:
     """A question with the conversation before it, earlier ones included."""
     language = context.interview_context.language
-    return turn_block(
+    block = turn_block(
         context.interview_context, interview.unit, asked, context.instrument.instruction.in_(language),
         heading=context.instrument.transcript_heading.in_(language), said=dialogue(interview.transcript(), language),
         session=interview.discovery.session,
     )  # fmt: skip
+    by_person = context.settings.seats_person(context.interview_context.participant(interview.unit))
+    return block.model_copy(update={"by_person": True}) if by_person else block

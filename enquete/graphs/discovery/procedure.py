@@ -46,8 +46,9 @@ from enquete.nodes.conversations import (
     stopped,
     subject,
 )
+from enquete.respondents.person import require_asked
 from enquete.respondents.roles import RULE, Role
-from enquete.state.asking import Block, Language, Outcome
+from enquete.state.asking import Block, Language, Outcome, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan
 
@@ -236,6 +237,10 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
         chosen: dict[Role[Any, Any], str] = {ASKER: settings.asks, READER: settings.reads}
         self.roles = tuple(role for role, worker in chosen.items() if worker == "model")
 
+    @staticmethod
+    def require_persons(settings: DiscoverySettings, people: Sequence[Participant], draw: int) -> None:
+        require_asked(settings.people, people)
+
     @property
     def most_turns(self) -> int:
         return int(self.settings.budget)
@@ -273,6 +278,12 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
     def plan(self, context: InterviewContext) -> Plan:
         """A reading with problems is read again, which a rule's never has."""
         plan, purpose = super().plan(context), READER.purpose
+        if self.settings.people:  # their answers cost no requests
+            units = self.units(1, context)
+            agents = sum(not self.settings.seats_person(context.participant(unit)) for unit in units)
+            least, most = plan.calls["answer"]
+            answers = (least * agents // (len(units) or 1), most * agents // (len(units) or 1))
+            plan = plan.model_copy(update={"calls": {**plan.calls, "answer": answers}})
         if purpose not in plan.calls:
             return plan
         least, most = plan.calls[purpose]

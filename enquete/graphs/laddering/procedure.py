@@ -52,8 +52,9 @@ from enquete.nodes.conversations import (
     utterance_id,
     walk,
 )
+from enquete.respondents.person import require_asked
 from enquete.respondents.roles import RULE
-from enquete.state.asking import ATTEMPTS, Block, Outcome
+from enquete.state.asking import ATTEMPTS, Block, Outcome, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan
 
@@ -315,6 +316,10 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
 
     turn = TurnRecord
     roles = ROLES
+
+    @staticmethod
+    def require_persons(settings: LadderingSettings, people: Sequence[Participant], draw: int) -> None:
+        require_asked(settings.people, people)
 
     @staticmethod
     def variants(settings: LadderingSettings) -> Sequence[str]:

@@ -63,6 +63,7 @@ from enquete.graphs.roundtable.table import (
 from enquete.instruments.pack import NEUTRAL, Data, Lines, pack_named
 from enquete.nodes.conversations import Asked, Conversations, TurnOutcome, hear, keep, stopped, utterance_id
 from enquete.respondents.ground_truth import answer_at, normal, persona_hash, pick, sample, uniform
+from enquete.respondents.person import require_asked
 from enquete.respondents.roles import RULE, Role
 from enquete.respondents.rule_coder import Statement
 from enquete.respondents.themes import code_themes
@@ -486,6 +487,15 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
     def most_turns(self) -> int:
         """Of the largest group: every round, and privately before and after."""
         return self.settings.size * (self.settings.rounds + 2 * self.settings.private)
+
+    @staticmethod
+    def require_persons(settings: RoundtableSettings, people: Sequence[Participant], draw: int) -> None:
+        """A person needs a place at a table: to be an agent is not enough where not everybody sits."""
+        require_asked(settings.people, people)
+        seating = seated(people, settings, draw)
+        at_table = {*chain.from_iterable(seating.groups.values()), *seating.alone.values()}
+        sitting = [who for who in people if who.id in at_table]
+        require_asked(settings.people, sitting, why="has no seat at a table (members, groups and size say who has)")
 
     def seating(self, context: InterviewContext) -> Seating:
         people = context.participants()

@@ -41,7 +41,7 @@ from enquete.interfaces.web.security import is_token, sign_in, sign_out
 from enquete.locale import tell
 from enquete.nodes.fit import told
 from enquete.reports.run_reading import open_run
-from enquete.respondents.person import open_forms, persons
+from enquete.respondents.person import open_forms, persons, require_some_answer
 from enquete.simulations.locate import KnownSimulation, completion
 from enquete.state.asking import Block, Item, Spoken
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound, SettingsError
@@ -874,6 +874,10 @@ def add_seats(router: APIRouter, handlers: RequestHandlers) -> None:
         try:
             port = FacadePort(handlers.sandbox.root, handlers.sandbox.given["own_folder"], seat.key.methodology)
             answers = {item.id: answer_of(item, entries) for item in seat.items}
+            if entries.get("refuse"):
+                answers = {}
+            else:
+                require_some_answer(seat, answers, "the button below the form")
             await port.submit(sim_id, run_id, answers, who=who)
         except InputError as error:
             return await page(request, sim_id, run_id, who, entries, handlers.mask(error.fact))
