@@ -34,7 +34,7 @@ from enquete.reports.markdown import number
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.asking import Language
 
-MOST_WORDS = 40
+MOST_WORDS = 50
 """Of a finding's sentence. Names that are too short to be cut and lists of groups may take it further."""
 LEVEL = 0.05
 """Below which an adjusted p says that there is a difference."""

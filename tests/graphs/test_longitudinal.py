@@ -166,8 +166,10 @@ def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
     # all sign flips of 12 agents: both items changed by all of them alike, so 2/2¹² each, one family
     assert told[0].p == told[1].p == pytest.approx(2 / 2**12)
     t0, t1 = before[STRAIGHT].mean(), after[STRAIGHT].mean()
-    assert f"rose from {t0:.2f} to {t1:.2f} (change 0.86, 95% interval" in told[0].text
-    assert "fell from" in told[1].text
+    assert f"rose from a mean of {t0:.2f} to {t1:.2f} (change 0.86, simultaneous 95% interval" in told[0].text
+    assert told[0].strip is not None
+    assert "line: simultaneous 95% interval" in told[0].strip.caption
+    assert "fell from a mean of" in told[1].text
     ends = {name: end for end in told if (name := end.id.partition(".")[0]) in ("highest", "lowest")}
     assert (ends["highest"].items[0], ends["lowest"].items[0]) == (after.mean().idxmax(), after.mean().idxmin())
     assert ends["highest"].estimate == after.mean().max()
@@ -196,8 +198,10 @@ def test_ties_of_the_highest_mean_are_named_as_ties() -> None:
     wave["fisher0"]["market_msc_cost"] = 2.0
     analysis = find(rows("T1", wave))
     places = {entry["item"]: entry["place"] for entry in rows_of(analysis, "answers") if entry["place"]}
-    assert places == {STRAIGHT: "highest_tied", REVERSE: "highest_tied", "market_msc_cost": "lowest"}
-    assert "strongest, as with other statements, with" in findings_of(analysis)[0].text
+    assert places == {
+        STRAIGHT: "most_agreement_tied", REVERSE: "most_agreement_tied", "market_msc_cost": "least_agreement",
+    }  # fmt: skip
+    assert "strongest, as with others, with" in findings_of(analysis)[0].text
     assert text_of(analysis).startswith("6 of 6 agents rated 14 statements once")
     assert "| 4.00 |" in text_of(analysis)
 
@@ -208,8 +212,8 @@ def test_groups_are_compared_on_level_and_change_of_one_wave_or_two() -> None:
     after: Wave = {who: {**answers, STRAIGHT: 5.0 if who.startswith("ngo") else 2.0} for who, answers in before.items()}
     analysis = find(rows("T0", before), rows("T1", after))
     level, change = (row(analysis, table, item=STRAIGHT) for table in ("group_tests", "change_group_tests"))
-    assert (level["highest"], level["mean_highest"], level["mean_lowest"]) == ("ngo", 5, 2)
-    assert (change["highest"], change["mean_highest"], change["mean_lowest"]) == ("ngo", 2, -1)
+    assert (level["highest"], level["mean_highest"], level["mean_lowest"]) == (["ngo"], 5, 2)
+    assert (change["highest"], change["mean_highest"], change["mean_lowest"]) == (["ngo"], 2, -1)
     # of C(12, 6) = 924 relabellings two are as far apart
     assert level["p"] == change["p"] == pytest.approx(2 / 924)
     (finding,) = [each for each in findings_of(find(rows("T1", after))) if each.kind == "difference"]
@@ -223,6 +227,82 @@ def test_a_finding_is_a_short_sentence_however_long_the_statement() -> None:
         told = findings_of(analysis, language)
         assert len([finding for finding in told if finding.kind == "difference"]) == 4
         assert all(len(finding.text.split()) <= MOST_WORDS and finding.text[-1] == "." for finding in told)
+
+
+SCALES = {
+    "life": {"min": 1, "max": 5, "labels": {1: "much worse", 5: "much better"}},
+    "ten": {"min": 0, "max": 10, "labels": {0: "not at all", 10: "completely"}},
+}
+ON_SCALES = {
+    "calm": ("likert5", 4.0), "fair": ("likert5", 2.0), "near": ("likert5", 3.0), "rent": ("life", 5.0),
+    "work": ("life", 1.0), "trust": ("ten", 7.0),
+}  # fmt: skip
+
+
+def on_several_scales() -> Analysis:
+    """Three statements of agreement (1–5), two on “much worse … much better” (1–5), one on 0–10; everybody alike."""
+    items = [
+        {"item_id": item, "wording": item, "family": "all", "scale": scale}
+        for item, (scale, _) in ON_SCALES.items()
+    ]
+    instrument = LongitudinalInstrument.model_validate({
+        "instrument_id": "several", "version": "1.0.0", "title": "T", "topic": "T", "language_default": "en",
+        "instruction": "I", "families": {"all": {"label": "All"}}, "items": items, "scales": SCALES,
+    })  # fmt: skip
+    made = [
+        {"phase": "T1", "round": 0, "run_id": "r", "participant": f"p{n}", "agent_name": "P", "stakeholder_type": "ngo",
+         "item_id": item, "status": "ok", "value": value, "value_rekeyed": value, "confidence": None, "text": "",
+         "memory_available": True, "baseline": "", "arm": "main", "arm_role": "main"}
+        for n in range(6) for item, (_, value) in ON_SCALES.items()
+    ]  # fmt: skip
+    return analyse(pd.DataFrame(made).astype({"confidence": float}), instrument, None, AnalysisContext(language="en"))
+
+
+def test_statements_of_different_scales_are_not_ranked_together() -> None:
+    """The highest number is 7 on 0–10, the highest on 1–5 is 5 of “much better”; of the three statements on the
+    commonest scale, “calm” is highest with 4 and “fair” lowest with 2. “Agreement” is said of these alone."""
+    analysis = on_several_scales()
+    places = {entry["item"]: entry["place"] for entry in rows_of(analysis, "answers") if entry["place"]}
+    assert places == {"calm": "most_agreement", "fair": "least_agreement"}
+    scales = {entry["item"]: (entry["scale"], entry["scale_place"]) for entry in rows_of(analysis, "answers")}
+    assert scales["calm"] == ("1–5, strongly disagree … strongly agree", 1)
+    assert scales["rent"] == ("1–5, much worse … much better", 2)
+    assert scales["trust"] == ("0–10", 3)
+    told = " ".join(finding.text for finding in findings_of(analysis))
+    assert "Of 3 statements on 1–5, strongly disagree … strongly agree, agreement is strongest with “calm”" in told
+    assert "| above the middle |" in text_of(analysis).replace("---:|", "|")
+    pictures = {picture.name: picture for picture in drawn(results(PRESENTATION, analysis), footer="f")}
+    assert set(pictures) == {"own/answers", "own/groups"}
+    for picture in pictures.values():
+        titles = [panel["title"]["text"] for panel in picture.spec.get("vconcat", []) if "title" in panel]
+        assert titles == ["1–5, strongly disagree … strongly agree", "1–5, much worse … much better", "0–10"]
+    assert "highest mean on 1–5, strongly disagree … strongly agree: “calm”, 4.00" in pictures["own/answers"].alt
+
+
+def test_where_no_scale_is_of_agreement_nobody_agrees() -> None:
+    frame = pd.DataFrame(rows("T1", {f"p{n}": dict.fromkeys(ITEMS, 5.0) | {STRAIGHT: 1.0} for n in range(6)}))
+    scale = {"min": 1, "max": 5, "labels": {
+        1: {"de": "viel schlechter", "en": "much worse"}, 5: {"de": "viel besser", "en": "much better"},
+    }}  # fmt: skip
+    items = [item.model_dump(exclude_none=True) | {"scale": "life"} for item in INSTRUMENT.items]
+    life = LongitudinalInstrument.model_validate(
+        INSTRUMENT.model_dump(exclude_none=True) | {"items": items, "scales": {"life": scale}}
+    )
+    floats = {"value": float, "value_rekeyed": float, "confidence": float}
+    analysis = analyse(frame.astype(floats), life, None, MEASURED)
+    told = " ".join(finding.text for finding in findings_of(analysis))
+    assert "Lowest mean of 14 statements on 1–5" in told
+    assert "gree" not in told.replace("greater", "")
+
+
+def test_without_a_memory_in_either_wave_no_memory_changes_the_answers() -> None:
+    """“The differences show what memory changes” stood beside “no agent that answered at T1 had a memory”."""
+    first, second = panel(14, {STRAIGHT: 1})
+    told = text_of(find(rows("T0", first), rows("T1", second, memory=()), context=RECONSTRUCTED))
+    assert "what differs is the noise of asking the same personas twice" in told
+    assert "what memory changes" not in told
+    remembering = text_of(find(rows("T0", first), rows("T1", second), context=RECONSTRUCTED))
+    assert "show what memory changes in the answers" in remembering
 
 
 # --- what the design cannot show -------------------------------------------------------------------------------------
@@ -353,7 +433,7 @@ def test_a_placebo_that_is_bought_is_not_thrown_away_when_t0_is_reconstructed() 
         assert (entry["change"], entry["p"]) == (1.5, 2 / 2**8)
         told.append([each.text for each in findings_of(analysis) if each.kind == "difference"])
     assert told[0] == told[1]
-    assert "by 1.50 beyond a neutral one" in told[0][0]
+    assert "changed by 1.50 points more with the agents' own memories than with neutral ones" in told[0][0]
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------

@@ -71,3 +71,13 @@ def test_all_groups_that_share_the_highest_mean_are_named() -> None:
     test = row(made, "group_tests", item="fair")
     assert (test["highest"], test["lowest"]) == (["fisher", "industry"], ["science"])
     assert "mean 5.00 among fisher and industry, 1.00 among science" in findings(PRESENTATION, made)["groups"].text
+
+
+def test_lowest_and_highest_are_those_of_the_answers_and_the_scale_stands_apart() -> None:
+    """They showed 1 and 5, the scale's ends, whatever was answered."""
+    made = analysed(answers({"fisher": ["1"] * 3}, {"fisher": [2, 3, 4]}))
+    mean = row(made, "means", item="fair")
+    assert (mean["lowest"], mean["highest"], mean["scale"]) == (2, 4, "1–5")
+    assert "(scale 1–5; simultaneous 95% interval" in findings(
+        PRESENTATION, analysed(answers({"fisher": ["1"] * 5}, {"fisher": [2, 3, 4, 3, 3]}))
+    )["mean"].text

@@ -88,7 +88,7 @@ def test_the_report_tells_change_beside_the_placebo_and_every_probe(probed: Run)
     assert (written.status, written.gaps) == ("completed", ())
     report, tables = probed.report, written.results["longitudinal"]
     assert "30 Agenten wurden zu T1 auch mit einem neutralen Gedächtnis gefragt." in report
-    assert "um 0,60 über ein neutrales hinaus" in written.findings[0]
+    assert "um 0,60 Punkte über ein neutrales hinaus" in written.findings[0]
     assert [row["change"] for row in tables["placebo"]] == pytest.approx(
         [row["main"] - row["placebo"] for row in tables["placebo"]]
     )

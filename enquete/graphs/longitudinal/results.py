@@ -577,7 +577,7 @@ class Scales:
         for item, scale in scales.items():
             others = (other for name, other in scales.items() if spans[name] == spans[item])
             ends = " … ".join(scale.labels[end].in_(language) for end in (scale.min, scale.max))
-            names[item] = f"{spans[item]} ({ends})" if any(other != scale for other in others) else spans[item]
+            names[item] = f"{spans[item]}, {ends}" if any(other != scale for other in others) else spans[item]
         counted = Counter(names.values())
         return cls(scales, names, tuple(name for name, _ in counted.most_common()))
 

@@ -224,7 +224,7 @@ def _scale_names(
     for item, (low, high) in ends.items():
         span = "" if low is None or high is None else f"{low:g}–{high:g}".replace("-", "−")
         alike = {words[other] for other in ends if ends[other] == ends[item]}
-        names[item] = f"{span} ({' … '.join(words[item])})" if len(alike) > 1 and words[item] else span
+        names[item] = f"{span}, {' … '.join(words[item])}" if len(alike) > 1 and words[item] else span
     return names
 
 
