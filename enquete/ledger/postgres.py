@@ -299,6 +299,17 @@ _given_up_at: dict[str, float] = {}
 """Until when a database that is gone is waited for, by its address. One deadline for everything that waits for it."""
 
 
+def seconds_left(shown: str) -> float:
+    """Return how long a database may still be waited for: all of the patience where nothing is known to be wrong."""
+    until = _given_up_at.get(shown)
+    return PATIENCE_S if until is None else max(0.0, until - time.monotonic())
+
+
+def give_up(shown: str) -> None:
+    """Whoever comes next need not wait for this database: somebody has waited long enough."""
+    _given_up_at.setdefault(shown, time.monotonic())
+
+
 class Stream:
     """Rows that are fetched as they are read."""
 

@@ -31,6 +31,9 @@ from enquete.state.request import with_credentials
 
 log = logging.getLogger("enquete")
 
+LEAST_WAIT_S = 0.05
+"""For a connection that is there."""
+
 
 class RunSaver(AsyncSqliteSaver):
     """A saver that a full disk does not stop: to raise would cancel calls in flight, which are paid for.
@@ -139,11 +142,23 @@ async def _in_store(shown: str, schema: str) -> AsyncIterator[BaseCheckpointSave
     from psycopg.rows import dict_row  # noqa: PLC0415
     from psycopg_pool import AsyncConnectionPool, PoolTimeout  # noqa: PLC0415
 
+    from enquete.ledger.postgres import give_up, seconds_left  # noqa: PLC0415 - an extra brings what it needs
+
+    class Pool(AsyncConnectionPool[Any]):
+        """Positions are stored one after the other: each would wait for itself where the database is gone."""
+
+        async def getconn(self, timeout: float | None = None) -> Any:  # noqa: ASYNC109 - psycopg's own
+            try:
+                return await super().getconn(seconds_left(shown) or LEAST_WAIT_S)
+            except PoolTimeout:
+                give_up(shown)
+                raise
+
     options = {
         "autocommit": True, "row_factory": dict_row, "prepare_threshold": 0, "application_name": "enquete",
         "options": f'-c search_path="{schema}"',
     }  # fmt: skip
-    pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
+    pool = Pool(
         with_credentials(shown), min_size=1, max_size=4, open=False, kwargs=options,
         check=AsyncConnectionPool.check_connection,
     )  # fmt: skip
