@@ -203,6 +203,12 @@ def role_models(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [str(value) for name, value in named if value and name.endswith("_model")]
 
 
+def has_fallbacks(settings: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a role of the interviewer has a model that takes over where its own fails."""
+    named = (item for options in settings.values() for item in options.items())
+    return any(value for name, value in named if name.endswith("_fallback"))
+
+
 def differences(old: RunRecord, new: RunRecord) -> list[str]:
     """What differs between two runs' identities, one line each. A methodology that only one of them asks is named among
     the methods; that its instrument and settings are missing in the other goes without saying."""

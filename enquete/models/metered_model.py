@@ -6,9 +6,11 @@ Measured by: the sum over calls of input + output + allowance equals the budget'
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -26,6 +28,8 @@ from enquete.state.interview_context import Completion, Prompt
 
 if TYPE_CHECKING:
     from enquete.models.batches import BatchQueue
+
+log = logging.getLogger("enquete")
 
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2
@@ -152,6 +156,15 @@ class Reservation:
         )
 
 
+@dataclass(frozen=True)
+class Standby:
+    """What a model is asked with where another one takes over. sender: one that does not wait long for a server that is
+    away; gone: models that answered nobody, not asked again in this session."""
+
+    sender: Callable[[], Sender]
+    gone: set[str] = field(default_factory=set)
+
+
 GiveUp = Callable[[ModelError], Awaitable[Literal["short", "failed"]]]
 
 
@@ -169,9 +182,11 @@ class MeteredModel:
         replay: Replay | None = None,
         cache: ResponseCache | None = None,
         batches: BatchQueue | None = None,
+        standby: Standby | None = None,
     ):
         """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill,
-        bought after a pause was asked for, or keep budget from others. Without it every queueing call would."""
+        bought after a pause was asked for, or keep budget from others. Without it every queueing call would. `standby`:
+        how it is asked where another model takes over."""
         self._ledger = ledger
         self._budget = budget
         self._sender = sender
@@ -180,16 +195,30 @@ class MeteredModel:
         self._replay = replay
         self._cache = cache
         self._batches = batches
+        self._standby = standby
 
     def settled(self, key: CallKey) -> Completion | None:
         """The stored response, if there is one."""
         return self._ledger.settled(key)
 
     async def request(
-        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
+        self,
+        key: CallKey,
+        compose: Callable[[], Prompt],
+        offline: Callable[[], str] | None = None,
+        *,
+        has_standby: bool = False,
     ) -> Completion | Literal["short", "failed"]:
         """See `Metered.request`. "short" also after the server refused our key or model: the run says why."""
-        return await self.obtain(key, compose, offline, self._give_up)
+        if not has_standby or self._standby is None or offline is not None:
+            return await self.obtain(key, compose, offline, self._give_up)
+        if (settled := self._ledger.settled(key)) is not None:
+            return settled
+        if self._terms.filed in self._standby.gone:
+            return "failed"
+        hasty = copy(self)
+        hasty._sender = self._standby.sender() if self._sender is not None else None
+        return await hasty.obtain(key, compose, offline, self._leave_to_standby)
 
     async def obtain(
         self,
@@ -271,6 +300,16 @@ class MeteredModel:
             return "short"
         return "short" if error.short else "failed"
 
+    async def _leave_to_standby(self, error: ModelError) -> Literal["short", "failed"]:
+        """A model that fails, or that the server does not have, is the other's to make good; one that answers nobody is
+        not asked again in this session. Where the server is away, the other is waited for."""
+        if error.short or isinstance(error, ReplayMissing):
+            return await self._give_up(error)
+        if self._standby is not None and (error.outage or (isinstance(error, ModelRejected) and error.fatal)):
+            log.warning("model %s: %s The model that stands by takes over.", self._terms.filed, error)
+            self._standby.gone.add(self._terms.filed)
+        return "failed"
+
     async def _obtain(
         self, key: CallKey, prompt: Prompt, offline: Callable[[], str] | None, reservation: Reservation
     ) -> tuple[Completion, Usage]:
@@ -325,7 +364,12 @@ class AlternateModels:
         self._switch = switch
 
     async def request(
-        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
+        self,
+        key: CallKey,
+        compose: Callable[[], Prompt],
+        offline: Callable[[], str] | None = None,
+        *,
+        has_standby: bool = False,
     ) -> Completion | Literal["short", "failed"]:
         """See `Metered.request`."""
         keys = [key._replace(attempt=key.attempt + place * MOST_ATTEMPTS) for place in range(len(self._models))]
@@ -336,7 +380,7 @@ class AlternateModels:
             completion = await self._models[place].obtain(keys[place], compose, offline, partial(self._pass_on, place))
             if completion != "failed":
                 return completion
-        return await self._models[-1].request(keys[-1], compose, offline)
+        return await self._models[-1].request(keys[-1], compose, offline, has_standby=has_standby)
 
     async def _pass_on(self, place: int, error: ModelError) -> Literal["short", "failed"]:
         if error.short:  # the run pauses

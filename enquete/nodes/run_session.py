@@ -30,13 +30,13 @@ from enquete.ledger.drives import DiskReserve
 from enquete.ledger.entries import Used, call_values, usage
 from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger, Usage
-from enquete.ledger.record import RunRecord
+from enquete.ledger.record import RunRecord, has_fallbacks
 from enquete.ledger.shared_limits import SharedBudget
 from enquete.ledger.workers import DRIVER, evict_all, has_workers, make_tables, register, register_driver
 from enquete.ledger.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import servers_in
-from enquete.models.metered_model import MeteredModel, Replay, Sender, Terms, valued
+from enquete.models.metered_model import MeteredModel, Replay, Sender, Standby, Terms, valued
 from enquete.models.prices import Prices
 from enquete.nodes.model_server import LIMITER, OtherServers, asked_url, make_sender
 from enquete.nodes.planning import CRITIC, PriceOf, RunBase, claim_name, claims, open_ledger, price_of, served_models
@@ -103,6 +103,7 @@ class RunSession(RunBase[Ledger]):
         self.raise_bugs = os.environ.get("ENQUETE_RAISE_BUGS") == "1"
         self.units_done: dict[tuple[str, str, int, str], int] = {}
         self._sources = sources
+        self._gone_models: set[str] = set()
         if sources.sender is not None:
             self.budget.when_stopped = self._halt
         self._contexts: dict[tuple[str, str, str], LedgerContext] = {}
@@ -273,7 +274,16 @@ class RunSession(RunBase[Ledger]):
             admission=self._admission,
             replay=self._sources.replay,
             cache=self._sources.cache if cached else None,
+            standby=self._standby,
         )
+
+    @property
+    def _standby(self) -> Standby | None:
+        """For a role's model that has a fallback; both are asked at the run's server."""
+        others = self._sources.others
+        if others is None:
+            return None
+        return Standby(lambda: others.sender(ServedModel(), patient=False), self._gone_models)
 
 
 class ShardExecutor(Protocol):
@@ -501,8 +511,9 @@ async def open_sources(
         url = asked_url(record, machine)
         batch_queue = BatchQueue(next(iter(servers_in(url))), machine.api_key, ledger, patience_s=machine.patience_s)
         stack.push_async_callback(batch_queue.aclose)
-    others = OtherServers(record, machine, shared) if served_models(record) else None
-    if others is not None:
+    others = None
+    if served_models(record) or has_fallbacks(record.settings):
+        others = OtherServers(record, machine, shared)
         stack.push_async_callback(others.aclose)
     return Sources(sender, others, cache=cache, batch_queue=batch_queue, prices=prices)
 

@@ -355,13 +355,15 @@ class LedgerContext:
     async def _work_by(
         self, task: InterviewerTask[ResultT], model: str, first: int
     ) -> tuple[ResultT, str] | Literal["short", "failed"]:
-        """`first`: the number of this model's first attempt."""
+        """`first`: the number of this model's first attempt. The fallback has nobody to take its place."""
         interviewer = self.interviewers(model)
+        has_standby = bool(task.fallback) and self.interviewer_has_model and first == 0
         problem = ""
         for attempt in range(ATTEMPTS):
             key = self._task_key(task, first + attempt)
             offline = None if self.interviewer_has_model else await self._by_rule(task, key)
-            completion = await interviewer.request(key, partial(self._task_prompt, task, problem, attempt), offline)
+            compose = partial(self._task_prompt, task, problem, attempt)
+            completion = await interviewer.request(key, compose, offline, has_standby=has_standby)
             if completion == "short" or completion == "failed":
                 return completion
             again = in_language(AGAIN, self.language)

@@ -221,7 +221,12 @@ class Unpaid:
     """In place of the model in a rehearsal, where a person's answers are made up: no calls, no cost."""
 
     async def request(
-        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
+        self,
+        key: CallKey,
+        compose: Callable[[], Prompt],
+        offline: Callable[[], str] | None = None,
+        *,
+        has_standby: bool = False,
     ) -> Completion:
         if offline is None:
             raise ValueError(f"{key.subject}: nobody to ask in a rehearsal")

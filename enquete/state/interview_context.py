@@ -42,11 +42,18 @@ class Metered(Protocol):
     raw response."""
 
     async def request(
-        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
+        self,
+        key: CallKey,
+        compose: Callable[[], Prompt],
+        offline: Callable[[], str] | None = None,
+        *,
+        has_standby: bool = False,
     ) -> Completion | Literal["short", "failed"]:
         """A settled response to `key` if there is one; else compose, reserve, send, settle.
 
         `offline` answers without a network (synthetic respondent, rule-based interviewer) and is metered by estimate.
+        `has_standby`: another model is asked where this one fails, so that it stops no run, not even where the server
+        does not have it.
         """
 
 
@@ -78,7 +85,7 @@ class InterviewerTask(Generic[ResultT]):
     max_output_tokens: int = 2000
     schema: Callable[[Any], Mapping[str, JsonValue]] | None = None  # narrower than the result's own, from the data
     model: str = ""  # of this role; "": the main arm's
-    fallback: str = ""  # asked when `model` gave nothing that can be read; "": nobody
+    fallback: str = ""  # asked when `model` gave nothing, or nothing that can be read; "": nobody
     quick: bool = False  # its rule takes less than a thread for it would
 
 

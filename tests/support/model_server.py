@@ -88,7 +88,8 @@ class ModelServer:
         """`latency`: seconds of every request; `slow_s`, `hang_s`: of the faults slow and timeout.
 
         `retry_after`: header of 429 and 503; "": none. `script` gives the text for a request body, or None for the
-        usual answer. Attributes beyond these: `busy_s`, `busy_fault`, `bills`, `capacity`, `poison`. Raises ValueError
+        usual answer. Attributes beyond these: `busy_s`, `busy_fault`, `bills`, `capacity`, `poison`,
+        `failing`. Raises ValueError
         for a bad fault.
         """
         check(faults or {})
@@ -105,6 +106,7 @@ class ModelServer:
         self.busy_fault = "http_429"
         self.calibration = 1  # times the tokens of a reply, whatever limit was named: a model that thinks
         self.poison = ""  # a question that holds this text is answered 500, always
+        self.failing: dict[str, str] = {}  # model → fault that answers all its requests
         self.capacity = 10**9  # requests at once; more get `busy_fault`
         self.batches = Batches(self._batched)
         self._first_asked: float | None = None
@@ -232,6 +234,7 @@ class ModelServer:
         self._seen[body_hash] += 1
         fault = self.busy_fault if self._is_busy() else instead(draw, body)
         fault = "http_500" if self.poison and self.poison in _text(body) else fault
+        fault = self.failing.get(str(body.get("model")), fault)
         text, spoilt, cut = ("", [], False) if fault else spoil(self._answer(body), draw)
         around = (
             []

@@ -113,6 +113,31 @@ def test_roles_have_models_of_their_own_and_what_another_did_is_recorded_and_sai
     assert "The model's codes could not be read (Eigenschaft)" in appendix
 
 
+@pytest.mark.usefixtures("results_only")
+@pytest.mark.parametrize("fault", ["http_500", "http_404_model"])
+def test_a_fallback_takes_over_from_a_model_that_fails_or_is_not_there(tmp_path: Path, fault: str) -> None:
+    """Of every turn, and no run is stopped by it. The model that answers nobody is asked in the first turn alone."""
+    settings = {"turns": 3, "extraction_model": "bad", "extraction_fallback": "good"}
+    with ModelServer(script=script) as server:
+        server.failing = {"bad": fault}
+        run = interview(tmp_path, 1, model="main", base_url=server.base_url, laddering=settings, patience_s=0.5)
+        keys = {request.key for request in server.requests if request.model == "bad"}
+        assert len(keys) == 1 or fault == "http_500"  # which is looked after by small questions of its own
+    assert run.status == "completed"
+    for turn in log(run):
+        assert turn["by"]["extract"] == "good"
+        assert turn["fallback"] == ["extract"]  # the log says who took over
+
+
+def test_without_a_fallback_a_model_that_is_not_there_stops_the_run(tmp_path: Path) -> None:
+    with ModelServer(script=script) as server:
+        server.failing = {"bad": "http_404_model"}
+        settings = {"turns": 3, "extraction_model": "bad"}
+        run = interview(tmp_path, 1, by=bare_runs.interview, model="main", base_url=server.base_url, laddering=settings)
+    assert run.status == "failed"
+    assert "bad" in run.note
+
+
 def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_path: Path) -> None:
     with ModelServer(script=script) as server:
         run = interview(tmp_path, 1, by=bare_runs.interview, model="test", base_url=server.base_url)
