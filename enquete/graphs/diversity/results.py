@@ -127,8 +127,8 @@ STRUCTURE = d.Table(
         d.code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True), N, TOTAL, N_OF,
         d.share("explained", N_("variance explained")), d.integer("largest", N_("agents of the largest")),
         d.share("beyond", N_("size"), means=N_("variance explained by the views; agents outside the largest type")),
-        d.p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; never below 1 / "
-                               "(draws + 1)")),
+        d.p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; never below "
+                               "1 / (draws + 1)")),
         d.adjusted_p(),
     ),
     views=(d.View(at="appendix", columns=d.names("what found outcome explained largest p p_adjusted")),
