@@ -1,227 +1,42 @@
-"""What feedback does to a panel: agents held out, and the pull of the median that was shown."""
+"""What is measured of a panel around its feedback: the medians of the others, and agents who hold out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from enquete.analysis.answers import Flags
-from enquete.analysis.change import smallest_p
-from enquete.analysis.estimates import Floats, joined, known, mean_interval, require_single
-from enquete.analysis.inference import ALPHA
-from enquete.analysis.panel import agreements, frequencies, parting
-
-DRAWS = 9_999  # where it matters: p, two-sided, has to survive Holm over a hundred tests
-FIRST = 999
-NEAR = 0.05  # p of the first ones, below which the others are drawn too
-HELD = 4_000_000  # exchanges × items × pairs of ratings held at once
-SIGNS = 3_000_000  # signs of agents that are drawn at a time
-WORK = 400_000_000  # the same in all
-TIED = 1e-9
-
-Movement = Literal["closer", "middle", "farther", "unmoved", "untestable"]
+from enquete.analysis.estimates import Floats, require_single
+from enquete.analysis.panel import parting
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A panel's movement toward the medians of the others. Figures that the data do not define are None."""
+def medians_of_others(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return the median of the others' ratings of each item, for every participant; NaN where there are no others.
 
-    n: int  # agents with a rating of the same item in both rounds
-    n_total: int
-    n_items: int  # that have one middle to draw toward
-    n_changed: int  # agents who changed any of these ratings
-    before: float | None  # mean distance from the leave-one-out medians of the first round
-    after: float | None
-    estimate: float | None  # before − after: points that the ratings came nearer
-    low: float | None  # Student's interval over agents
-    high: float | None
-    specific: float | None  # the same, less how much nearer they came to the medians of the other items
-    p: float | None  # two-sided, by exchanging an agent's rounds
-    movement: Movement
-    draws: int
+    The median of all, the own rating among them, is nearer to that rating than to one that was drawn anew.
 
-
-def drawn_toward(
-    first: pd.DataFrame, last: pd.DataFrame, scales: Mapping[str, tuple[int, int]], *, draws: int = DRAWS, seed: int = 0
-) -> Drawn:
-    """T = Σ (|x_ij − M_ij| − |y_ij − M_ij|)/m over the m pairs of first and last ratings x, y of agent i on item j.
-
-    M_ij is the median of the *others'* first ratings of item j. The median of all, the agent's own rating among them,
-    is nearer to x than to a y that was drawn anew; and who is singled out for standing off it comes nearer by
-    regression alone. So all pairs count, and M leaves the agent out.
-
-    H₀: an agent answers twice about the same position, so that (x_i, y_i) and (y_i, x_i) are as likely, for any of the
-    agents. Exchanging the rounds of a random set of agents, with all their items, changes their first ratings and so
-    the others' medians, which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on
-    either side, twice the smaller (999 exchanges, and up to `draws` where those leave p below .05). Since the ratings
-    are few points, the exchanged data are counts of ratings and of pairs by item, linear in the signs of the agents.
-
-    Noise that is added to the first ratings spreads a panel that has one middle: "farther" is no effect of feedback. It
-    draws together a panel of two ends: so items where the ratings of both rounds, which an exchange leaves as they are,
-    lie at the ends (van der Eijk's A below 0) do not count. So does whatever draws all answers to the middle of the
-    scale, to whichever item's median alike: so movement is "closer" where p < .05 and `specific`, T less its mean over
-    the medians of the other items, is above 0 (with one item there is no such mean, and it is not asked for), else to
-    the "middle" of the scale. "untestable": fewer than six agents changed a rating, where no p below .05 can be.
-
-    first, last: participants × items, integers on `scales` (lowest and highest by item), NaN where missing, joined by
-    label. A rating that has no partner counts in the medians of the first round alone. Describes this run. Raises
-    ValueError for an item without a scale, a rating off it, or a doubled label. "closer" at 10 / 20 / 50 agents × 12
-    items of five points, 150 to 250 panels each: drawn anew .01 / .04 / .01, with noise 0, with noise at two ends 0 /
-    .03 / .01, shrunk to the scale's middle 0 / .02 / .03; drawn by .3 of the distance .35 / .70 / .98, by .5 .83 / .98
-    / 1.
-    Source: leave-one-out as in Quenouille 1956; exchange of paired observations, Fisher 1935.
+    Args:
+        ratings: participants × items, NaN where missing. Source: leave-one-out as in Quenouille 1956.
     """
-    x, y = joined(first, last, ("first round", "last round"))
-    for item in x.columns:
-        if item not in scales:
-            raise ValueError(f"item {item!r} has no scale; known: {', '.join(map(repr, scales)) or 'none'}")
-        for table in (x, y):
-            frequencies(table[item], *scales[item])
-    low = np.array([scales[item][0] for item in x.columns], dtype=np.float64)
-    points = max((scales[item][1] - scales[item][0] + 1 for item in x.columns), default=0)
-    start, end = ((table.to_numpy(dtype=np.float64) - low) for table in (x, y))
-    both = ~(np.isnan(start) | np.isnan(end))
-    both &= _has_middle(start, end, both, points)
-    items = int(both.any(axis=0).sum())
-    has_partner = both.any(axis=1)
-    n, changed = int(has_partner.sum()), int((both & (start != end)).any(axis=1).sum())
-    if n == 0:
-        return Drawn(0, len(x), 0, 0, None, None, None, None, None, None, None, "untestable", 0)
-    panel = _RatingCounts(start, end, both, points)
-    medians = panel.medians(panel.counts(np.ones((1, len(x)))))[0]
-    targets = np.take_along_axis(medians, np.where(both, start, 0).astype(int).T, axis=1).T
-    with np.errstate(invalid="ignore"):
-        before, after = (np.where(both, np.abs(table - targets), np.nan) for table in (start, end))
-    usable = ~np.isnan(before)
-    if not usable.any():
-        return Drawn(n, len(x), items, changed, None, None, None, None, None, None, None, "untestable", 0)
-    by_agent = [float(np.mean((b - a)[u])) for b, a, u in zip(before, after, usable, strict=True) if u.any()]
-    estimate = float((before - after)[usable].mean())
-    interval = mean_interval(len(by_agent), estimate, float(np.std(by_agent, ddof=1)) if len(by_agent) > 1 else None)
-    specific = None if items == 1 else estimate - _elsewhere(start, end, usable)
-    most = min(draws, max(FIRST, WORK // (x.shape[1] * points**2)))
-    p, drawn = _p(panel, estimate, most, seed) if changed else (None, 0)
-    movement: Movement = "untestable" if changed and smallest_p(changed) >= ALPHA else "unmoved"
-    if p is not None and p < ALPHA and movement == "unmoved":
-        movement = "farther" if estimate < 0 else "closer" if specific is None or specific > 0 else "middle"
-    return Drawn(
-        n=n,
-        n_total=len(x),
-        n_items=items,
-        n_changed=changed,
-        before=float(before[usable].mean()),
-        after=float(after[usable].mean()),
-        estimate=estimate,
-        low=interval.low,
-        high=interval.high,
-        specific=specific,
-        p=p,
-        movement=movement,
-        draws=drawn,
-    )
+    medians = {item: _median_without_own(ratings[item].to_numpy(dtype=np.float64)) for item in ratings}
+    return pd.DataFrame(medians, index=ratings.index, dtype=float)
 
 
-def _has_middle(start: Floats, end: Floats, both: Flags, points: int) -> Flags:
-    """Of each item."""
-    rated = (np.concatenate([x[u], y[u]]).astype(int) for x, y, u in zip(start.T, end.T, both.T, strict=True))
-    counts = np.array([np.bincount(ratings, minlength=points) for ratings in rated]).reshape(-1, points)
-    return ~(agreements(counts) < 0)
-
-
-class _RatingCounts:
-    """Ratings as counts: what exchanging rounds of some agents (−1 among ±1) does is linear in the signs."""
-
-    def __init__(self, start: Floats, end: Floats, both: NDArray[np.bool_], points: int) -> None:
-        n, items = start.shape
-        self.shape = (items, points)
-        # Sums of halves are exact in four bytes for 16 million agents, in whatever order they are added.
-        at = np.eye(points + 1, dtype=np.float32)[:, :points]  # the last row: missing
-        x, y = (at[np.where(np.isnan(table), points, table).astype(int)] for table in (start, end))
-        x_paired, y_paired = x * both[:, :, None], y * both[:, :, None]
-        self.unpaired = (x - x_paired).sum(axis=0).ravel()
-        self.sum, self.difference = _halves(x_paired.reshape(n, -1), y_paired.reshape(n, -1))
-        pairs = (  # the second rating before item and first, since it is summed over
-            first[:, None] * np.moveaxis(second, 2, 1)[..., None]
-            for first, second in ((x_paired, y_paired), (y_paired, x_paired))
-        )
-        self.pair_sum, self.pair_difference = _halves(*(of_all.reshape(n, -1) for of_all in pairs))
-        self.scale = np.arange(points, dtype=np.float32)
-
-    def counts(self, signs: Floats) -> Floats:
-        """First ratings: exchanges × items × points."""
-        sums = self.unpaired + self.sum + signs.astype(np.float32) @ self.difference
-        return np.asarray(sums).reshape(-1, *self.shape)
-
-    def medians(self, counts: Floats) -> Floats:
-        """Exchanges × items × points: the others' median, for an agent who gave that rating; else NaN.
-
-        The others are all but one at that point: below it as many of them lie as of all, from it on one fewer.
-        """
-        reached = list(accumulate(np.moveaxis(counts, 2, 0)))  # exchanges × items, up to each point
-        n = reached[-1] - 1
-        lower, upper = (
-            np.minimum(_short(reached, k), self.scale) + np.maximum(_short(reached, k + 1) - self.scale, 0)
-            for k in (np.floor((n + 1) / 2), np.floor(n / 2 + 1))
-        )
-        return np.where(n[..., None] > TIED, (lower + upper) / 2, np.nan)
-
-    def nearer(self, signs: Floats) -> Floats:
-        """T of each exchange."""
-        counts = self.counts(signs)
-        medians, first = self.medians(counts), counts - self.unpaired.reshape(self.shape)
-        pairs = self.pair_sum + signs.astype(np.float32) @ self.pair_difference
-        gained = first * np.abs(self.scale - medians)
-        for point, second in enumerate(np.moveaxis(pairs.reshape(len(signs), -1, *self.shape), 1, 0)):
-            gained -= second * np.abs(point - medians)
-        there = ~np.isnan(medians)
-        total, pairs_there = (np.where(there, each, 0).sum(axis=(1, 2), dtype=np.float64) for each in (gained, first))
-        return np.asarray(total / pairs_there)
-
-
-def _short(reached: Sequence[Floats], k: Floats) -> Floats:
-    """Exchanges × items × 1: points at which the k-th rating is not reached."""
-    short = np.zeros_like(k)
-    for up_to in reached:
-        short += up_to < k
-    return short[..., None]
-
-
-def _elsewhere(start: Floats, end: Floats, usable: NDArray[np.bool_]) -> float:
-    """How much nearer the ratings came, on average, to the first medians of the other items."""
-    middle = np.array([np.median(known(column)) if known(column).size else np.nan for column in start.T])
-    gained = []
-    for item in range(start.shape[1]):
-        x, y = (table[usable[:, item], item][:, None] for table in (start, end))
-        targets = known(np.delete(middle, item))
-        gained.append((np.abs(x - targets) - np.abs(y - targets)).mean(axis=1) if targets.size else np.zeros(len(x)))
-    return float(np.concatenate(gained).mean())
-
-
-def _halves(kept: Floats, exchanged: Floats) -> tuple[Floats, Floats]:
-    """Of Σᵢ (kept if the sign is 1 else exchanged): the constant, and what the signs are multiplied with."""
-    return (kept + exchanged).sum(axis=0) / 2, (kept - exchanged) / 2
-
-
-def _p(panel: _RatingCounts, estimate: float, draws: int, seed: int) -> tuple[float, int]:
-    """p, and of how many exchanges: all of them only where the first leave it below .05."""
-    rng, above, below, drawn = np.random.default_rng(seed), 0, 0, 0
-    agents = len(panel.difference)
-    step = min(FIRST, max(1, HELD // (panel.shape[0] * panel.shape[1] ** 2)), max(1, SIGNS // agents))
-    while drawn < draws:
-        count = min(step, draws - drawn, FIRST - drawn if drawn < FIRST else step)
-        exchanged = panel.nearer(rng.choice([-1.0, 1.0], size=(count, agents)))
-        above += int((exchanged >= estimate - TIED).sum())
-        below += int((exchanged <= estimate + TIED).sum())
-        drawn += count
-        if drawn == FIRST and 2 * (min(above, below) + 1) > NEAR * (drawn + 1):
-            break
-    return min(1.0, 2 * (min(above, below) + 1) / (drawn + 1)), drawn
+def _median_without_own(given: Floats) -> Floats:
+    medians = np.full(given.size, np.nan)
+    rated = np.flatnonzero(~np.isnan(given))
+    others = rated.size - 1
+    if others < 1:
+        return medians
+    order = np.argsort(given[rated], kind="stable")
+    ascending, place = given[rated][order], np.empty(rated.size, dtype=np.int64)
+    place[order] = np.arange(rated.size)
+    # Without the own rating, everything from its place on moves up by one.
+    low, high = (ascending[middle + (middle >= place)] for middle in ((others - 1) // 2, others // 2))
+    medians[rated] = (low + high) / 2
+    return medians
 
 
 # --- Who holds out against a Delphi panel, and where the panel falls into two camps instead ---------------------------

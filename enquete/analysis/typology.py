@@ -395,8 +395,9 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     best = max(tried, key=lambda k: (continuity.excess[k], -k))
     if continuity.p > alpha or continuity.excess[best] < LEAST_EXCESS:
         return choice
-    further, _ = _against_chance(blocks, tried, float(observed.full.max()), rng, max(0, more - len(null)))
-    null += further
+    if more > len(null):
+        further, _ = _against_chance(blocks, tried, float(observed.full.max()), rng, more - len(null))
+        null += further
     p = (1 + sum(value >= float(observed.full.max()) for value in null)) / (1 + len(null))
     return replace(choice, k=best, reason="typology", candidate=best, p=p, null=tuple(null))
 

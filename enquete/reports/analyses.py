@@ -59,6 +59,7 @@ from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.views import Names, Results, dictionaries
 from enquete.simulations.population import join
 from enquete.state.asking import RESPONDED, Arm, Language
+from enquete.state.methodology import Methodology
 
 ACROSS = "across"
 """Stands where a methodology does, of what joins several."""
@@ -457,7 +458,7 @@ def _find(reading: RunReading, frame: pd.DataFrame, log: GapLog, *, partial: boo
     groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     about: dict[str, dict[str, JsonValue]] = {}
     for name in reading.record.methods:
-        rows = chosen(frame, frame["methodology"].eq(name) & rows_read(frame, reading.methodology(name).phases))
+        rows = chosen(frame, frame["methodology"].eq(name) & rows_read(frame, reading.methodology(name)))
         if not rows["arm_role"].eq("main").any():
             continue
         with log.catch(name, "analysis"):
@@ -566,10 +567,13 @@ def _agents(
     return agent_table(columns, frame, people, by, name, own_columns, words)
 
 
-def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
-    """Rows that an analysis is given."""
-    beside = frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
-    return frame["arm_role"].eq("main") | (beside if {"T0", "T1"} <= set(phases) else False)
+def rows_read(frame: pd.DataFrame, methodology: Methodology) -> pd.Series[bool]:
+    """Return which rows the methodology's analysis is given."""
+    own_arms = [f"{methodology.name}_{variant}" for variant in evaluation(methodology).reads_variants]
+    beside = frame["arm_role"].eq("variant") & frame["arm"].isin(own_arms)
+    if {"T0", "T1"} <= set(methodology.phases):
+        beside |= frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
+    return frame["arm_role"].eq("main") | beside
 
 
 def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext) -> Analysis:

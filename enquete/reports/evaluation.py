@@ -133,6 +133,9 @@ class Evaluation:
     # (frame, instrument, settings, context) → tables; pure: see reports/analyses.py
     analyse: Analyse
 
+    # Its variants (`Procedure.variants`) whose answers the analysis is given beside the main arm's.
+    reads_variants: tuple[str, ...] = ()
+
     # Terms of its own that a reader meets, with what they mean, for the glossary.
     glossary: Mapping[str, str] = field(default_factory=dict)
 

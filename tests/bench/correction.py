@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from enquete.analysis.agreement import friedman, pairwise_wilcoxon
 from enquete.analysis.change import holm
-from enquete.analysis.feedback import drawn_toward
 from enquete.analysis.groups import joint_p
 from enquete.analysis.inference import max_t, over_questions
 from enquete.analysis.panel import camps_p, frequencies
@@ -108,14 +107,11 @@ def _delphi(panel: Panel, plant: bool) -> Iterator[Question]:
         positions[:, 0] += np.where(panel.group.eq(0), -GROUP, 0.0)
         sides = panel.rng.permutation(panel.agents) % 2
         positions[:, 1] = np.where(sides, 4.7, 1.3) + panel.rng.normal(0, 0.3, panel.agents)
-    first, last = panel.answers(positions), panel.answers(positions)
+    last = panel.answers(positions)
     yield panel.compare("delphi/groups", last, planted=(0,) if plant else ())
     split = {theme: p for theme in range(THEMES) if (p := _camps(last[:, theme])) is not None}
     planted = tuple(place for place, theme in enumerate(split) if plant and theme == 1)
     yield Question("delphi/camps", [min(1.0, p * THEMES) for p in split.values()] or [1.0], True, planted=planted)
-    frames = (pd.DataFrame(ratings) for ratings in (first, last))
-    drawn = drawn_toward(*frames, dict.fromkeys(range(THEMES), (1, 5)), draws=999)  # type: ignore[misc]
-    yield Question("delphi/revision", [] if drawn.p is None else [drawn.p], False)
 
 
 def _camps(ratings: Floats) -> float | None:

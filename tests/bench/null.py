@@ -371,7 +371,7 @@ def rows_of(reading: RunReading) -> tuple[Frames, dict[str, AnalysisContext]]:
     table = responses(reading)
     frames, contexts = {}, {}
     for method in METHODS:
-        mine = table["methodology"].eq(method) & rows_read(table, reading.methodology(method).phases)
+        mine = table["methodology"].eq(method) & rows_read(table, reading.methodology(method))
         frames[method] = chosen(table, mine).reset_index(drop=True)
         context = analysis_context(reading, method, False, reading.record.main)
         pinned = {name: _read_by_a_model(value) for name, value in context.pinned.items()}

@@ -12,7 +12,7 @@ import yaml
 import enquete
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.moderator import judge_rounds
-from enquete.graphs.delphi.procedure import Delphi
+from enquete.graphs.delphi.procedure import HEADINGS, Delphi
 from enquete.instruments.load import load_shipped
 from enquete.reports.run_reading import open_run
 from enquete.state.asking import ATTEMPTS
@@ -85,6 +85,28 @@ def test_the_plan_counts_the_second_coding_only_where_it_is_made() -> None:
     assert off == (1, 40 * 2 * 3)
     assert on == (2, 40 * 2 * 3 + 40 * 3)
     assert calls(1000, True) == (2, 4000 * 2 * 3 + 200 * 3)
+
+
+def test_an_arm_without_feedback_rates_again_and_sees_its_own_ratings_alone(tmp_path: Path) -> None:
+    """Prompts as they were sent: of the last round those of the main arm show medians, and those of the arm without
+    feedback the agent's own ratings and no median."""
+    prompts: list[str] = []
+
+    def listen(body: dict[str, Any]) -> None:
+        prompts.append("\n".join(str(message["content"]) for message in body["messages"]))
+
+    with ModelServer(script=listen) as server:
+        run = interview(
+            tmp_path, model="m", base_url=server.base_url, language="en",
+            settings={"delphi": {"no_feedback_arm": True, "second_coding": False}},
+        )  # fmt: skip
+    again = stored_answers(run.folder, "delphi_no_feedback")
+    assert {row[2] for row in again} == {3}
+    assert len(again) == sum(row[2] == 3 for row in stored_answers(run.folder))
+    own = [prompt for prompt in prompts if HEADINGS[1] in prompt]
+    shown = [HEADINGS[0] in prompt for prompt in own]
+    assert (shown.count(True), shown.count(False)) == (4, 4)
+    assert ["median" in prompt for prompt in own] == shown
 
 
 def test_a_wrong_setting_is_named(tmp_path: Path) -> None:

@@ -219,27 +219,23 @@ def agreed(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     }  # fmt: skip
 
 
-def revision(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """Distance to the median of the others' first ratings, first less last, over all pairs of items that have one
-    middle; the interval is Student's over the agents' own means."""
+def moved(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """Distance to the median of all first ratings, which is what was fed back, first less last; the interval is
+    Student's over the agents' own means."""
     rounds = rows.dropna(subset="value").groupby("round")
     numbers = sorted(number for number, asked in rounds if asked["scale_min"].notna().all())
     first, last = (
         rows[rows["round"].eq(number)].pivot(index="participant", columns="item_id", values="value")
         for number in (numbers[0], numbers[-1])
     )
-    came = {}
-    for item in first:
-        x, y = first[item], last[item].reindex(first.index)
-        both, (low, high) = x.notna() & y.notna(), scale(rows[rows["item_id"].eq(item)])
-        points = np.arange(low, high + 1)
-        if van_der_eijk(np.array([x[both].eq(p).sum() + y[both].eq(p).sum() for p in points])) >= 0:
-            others = pd.Series({who: x.drop(who).median() for who in x.index})
-            came[item] = ((x - others).abs() - (y - others).abs())[both]
-    nearer = pd.DataFrame(came)
+    nearer = (first - first.median()).abs() - (last.reindex(first.index) - first.median()).abs()
     means = nearer.mean(axis=1).dropna()
-    mean, reach = (nearer.stack().mean(), stats.t.ppf(0.975, len(means) - 1) * means.std() / np.sqrt(len(means)))
-    return {"nearer": mean, "nearer_low": mean - reach, "nearer_high": mean + reach, "n": len(means)}
+    reach = stats.t.ppf(0.975, len(means) - 1) * means.std() / np.sqrt(len(means))
+    toward, away = (int(nearer.mul(sign).gt(0).to_numpy().sum()) for sign in (1, -1))
+    return {
+        "nearer": means.mean(), "nearer_low": means.mean() - reach, "nearer_high": means.mean() + reach,
+        "n_toward": toward, "n_away": away, "n": len(means),
+    }  # fmt: skip
 
 
 def joined(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -365,7 +361,7 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
     ("longitudinal", "groups"): group_levels, ("scenario", "highest"): ends_of_scenarios,
     ("scenario", "further"): ends_of_scenarios, ("scenario", "place"): place,
     ("scenario", "groups"): groups_of_scenarios, ("delphi", "groups"): group_means, ("delphi", "camps"): camps,
-    ("delphi", "highest"): highest_theme, ("delphi", "agreed"): agreed, ("delphi", "revision"): revision,
+    ("delphi", "highest"): highest_theme, ("delphi", "agreed"): agreed, ("delphi", "moved"): moved,
     ("laddering", "by_rule"): by_rule, ("across", "together"): joined, ("discovery", "complete"): talked,
     ("poll", "chosen"): chosen, ("poll", "mean"): rated, ("diversity", "types"): classes,
     ("diversity", "views"): views, ("diversity", "largest"): largest, ("diversity", "divides"): statement,

@@ -225,6 +225,10 @@ class DelphiInstrument(Instrument):
 # --- what may be set --------------------------------------------------------------------------------------------------
 
 
+NO_FEEDBACK = "no_feedback"
+"""Variant that rates again without being shown how the panel rated: what the effect of feedback is measured against."""
+
+
 class DelphiSettings(BaseModel):
     """Rounds, themes and scales are the instrument's."""
 
@@ -232,6 +236,10 @@ class DelphiSettings(BaseModel):
 
     second_coding: bool = Field(
         True, description="code up to 200 answers of round 1 a second time, for Krippendorff's alpha"
+    )
+    no_feedback_arm: bool = Field(
+        False,
+        description="let everybody also rate again without feedback: without that, what feedback did cannot be told",
     )
 
 

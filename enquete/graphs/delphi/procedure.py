@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, JsonValue
 
 from enquete.analysis.group_feedback import format_feedback
-from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
+from enquete.graphs.delphi.instrument import NO_FEEDBACK, DelphiInstrument, DelphiSettings
 from enquete.instruments.pack import NEUTRAL, Data, Lines, Pack, Words, pack_named, pack_on
 from enquete.instruments.text import Text
 from enquete.locale import N_, tell
@@ -51,6 +51,8 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
     def units(self, round: int, context: InterviewContext) -> Sequence[str]:
         if context.arm.feedback == "false" and round != FALSE_ROUND:
             return []
+        if context.arm.variant == NO_FEEDBACK and round < FIRST_REVISION:
+            return []  # its first ratings are the main arm's
         return super().units(round, context)
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
@@ -61,12 +63,18 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return [
             Block(
                 key=context.key(unit, part, round=round),
-                instruction=self.instrument.instruction(round, self.language),
+                instruction=self.instrument.instruction(
+                    min(round, 2) if context.arm.variant == NO_FEEDBACK else round, self.language
+                ),
                 items=items,
                 quoted=self._quoted(unit, round, context) if round > 2 else (),
                 in_order=self.instrument.in_order,
             )
         ]
+
+    @staticmethod
+    def variants(settings: DelphiSettings) -> Sequence[str]:
+        return (NO_FEEDBACK,) if settings.no_feedback_arm else ()
 
     def plan(self, context: InterviewContext) -> Plan:
         """Ratings depend on how many themes are found: between one and the instrument's maximum; with `auto` on when it
@@ -74,6 +82,8 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         instrument, agents = self.instrument, len(context.participants())
         questions, asked = len(instrument.questions), len(instrument.dimensions)
         fewest, longest = instrument.fewest_rounds, instrument.most_rounds
+        if context.arm.variant == NO_FEEDBACK:
+            return self._plan_again(agents, context)
         rows = (
             agents * (questions + (fewest - 1) * asked),
             agents * (questions + (longest - 1) * asked * instrument.max_themes),
@@ -82,6 +92,16 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         first, again = max(1, agents * questions), int(self.settings.second_coding)
         most_themes = (first * 2 + min(MOST_STATEMENTS, first) * again) * ATTEMPTS
         return Plan(calls={"answer": (least, most * ATTEMPTS), "theme": (1 + again, most_themes)}, rows=rows)
+
+    def _plan_again(self, agents: int, context: InterviewContext) -> Plan:
+        """Return what an arm asks that rates again only."""
+        fewest, longest = (
+            rounds + 1 - FIRST_REVISION for rounds in (self.instrument.fewest_rounds, self.instrument.most_rounds)
+        )
+        asked = len(self.instrument.dimensions)
+        rows = (agents * fewest * asked, agents * longest * asked * self.instrument.max_themes)
+        least, most = rows if context.asking == "item" else (agents * fewest, agents * longest)
+        return Plan(calls={"answer": (least, most * ATTEMPTS)}, rows=rows)
 
     def _items(self, round: int, context: InterviewContext) -> tuple[Item, ...]:
         if round == 1:
@@ -94,6 +114,8 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
 
     def _quoted(self, unit: str, round: int, context: InterviewContext) -> tuple[tuple[str, str], ...]:
         """The panel's median and IQR of the last round, and what this participant said then."""
+        if context.arm.variant == NO_FEEDBACK:
+            return self._own_ratings(unit, round, context)
         is_false = context.arm.feedback == "false"
         feedback = context.pinned(f"feedback/{round - 1}", arm=context.arm.id if is_false else context.main_arm)
         panel, yours = (tell(text, self.language) for text in HEADINGS)
@@ -102,6 +124,15 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         rated = context.stored(then._replace(arm=context.main_arm) if is_false else then)
         mine = [f"{item}: {answer.value:g}" for item, answer in rated.items() if answer.value is not None]
         return ((panel, "\n".join(lines)), *(((yours, "\n".join(mine)),) if mine else ()))
+
+    def _own_ratings(self, unit: str, round: int, context: InterviewContext) -> tuple[tuple[str, str], ...]:
+        """Return what a participant who sees no feedback rated last: in the main arm before the first revision."""
+        before = context.key(unit, "ratings", round=round - 1)
+        if round == FIRST_REVISION:
+            before = before._replace(arm=context.main_arm)
+        rated = context.stored(before)
+        lines = [f"{item}: {answer.value:g}" for item, answer in rated.items() if answer.value is not None]
+        return ((tell(HEADINGS[1], self.language), "\n".join(lines)),) if lines else ()
 
 
 def as_mapping(value: JsonValue) -> Mapping[str, Any]:

@@ -16,9 +16,9 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.analysis.agreement import kendall_w
 from enquete.analysis.coherence import answer_stability
-from enquete.analysis.estimates import share_interval
-from enquete.analysis.feedback import camps, drawn_toward, hold_outs
-from enquete.analysis.inference import selected_intervals
+from enquete.analysis.estimates import mean_of, share_interval
+from enquete.analysis.feedback import camps, hold_outs, medians_of_others
+from enquete.analysis.inference import QUESTIONS, detectable_change, selected_intervals
 from enquete.analysis.panel import (
     By,
     PanelMeasure,
@@ -34,7 +34,8 @@ from enquete.analysis.panel import (
 )
 from enquete.analysis.probes import false_median
 from enquete.analysis.quality import unrevised
-from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
+from enquete.analysis.sign_flips import mean_change
+from enquete.graphs.delphi.instrument import NO_FEEDBACK, DelphiInstrument, DelphiSettings
 from enquete.locale import N_
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, shallow
@@ -325,31 +326,50 @@ CONVERGENCE = d.Table(
     views=(d.View(at="appendix", by=("dimension",), order=d.names("dimension theme"),
                 columns=d.names("theme iqr_first iqr_second n_moved n_off_median n_toward")),),
     note=N_("The median is the one that was fed back. Whoever answers again comes closer to a median by chance alone; "
-            "whether feedback did it is tested apart, against the medians of the others."),
+            "whether feedback did it is tested apart, against agents who rated again without it."),
 )  # fmt: skip
 
 REVISION = d.Table(
-    name="revision", title=N_("What feedback did"), key=("direction",),
+    name="revision", title=N_("How ratings moved"), key=("direction",),
     columns=(
-        d.code("direction", N_("to the medians of the others"), levels=OUTCOMES, replicates=True,
-            unless_sure={"closer": "neither", "farther": "neither"}), N, TOTAL,
+        d.code("direction", N_("to the medians that were fed back"), levels=OUTCOMES, replicates=True), N, TOTAL,
+        d.integer("n_toward", N_("ratings nearer")), d.integer("n_away", N_("ratings farther")),
         d.number("before", N_("distance before")), d.number("after", N_("distance after")),
-        d.number("nearer", N_("nearer by"),
-            means=N_("points that ratings came nearer to the others' medians, mean over "
-                                                   "agents")),
-        d.number("nearer_low", N_("lower bound")), d.number("nearer_high", N_("upper bound")), d.p_value("p"),
-        d.adjusted_p(),
+        d.number("nearer", N_("nearer by"), means=N_("points that ratings came nearer to the medians that were fed "
+                                                   "back, mean over agents")),
+        d.number("nearer_low", N_("lower bound")), d.number("nearer_high", N_("upper bound")),
         d.integer("n_unchanged", N_("agents who left every rating unchanged")),
         d.integer("n_ratings_same", N_("ratings left unchanged")),
         d.integer("n_ratings", N_("ratings given in both rounds")),
     ),
     views=(
-        d.View(at="appendix", columns=d.names("direction before after nearer p_adjusted n_unchanged n_ratings_same "
-            "n_ratings")),
+        d.View(at="appendix",
+             columns=d.names("n_toward n_away n_ratings before after nearer n_unchanged n_ratings_same")),
         d.View(at="digest"),
     ),
-    note=N_("Against the first medians of the others; p by exchanging an agent's rounds, which answering anew leaves "
-            "as it is."),
+    note=N_("This describes and names no cause: answers that are less noisy the second time come nearer to a median, "
+            "too. An effect of feedback is told only against agents who rated again without it."),
+)  # fmt: skip
+
+EFFECT = d.Table(
+    name="feedback_effect", title=N_("What feedback did"), key=("verdict",),
+    columns=(
+        d.code("verdict", N_("with feedback, to the medians of the others"), levels=OUTCOMES, replicates=True),
+        N, TOTAL,
+        d.number("with_feedback", N_("distance with feedback")), d.number("without", N_("distance without feedback")),
+        d.number("difference", N_("nearer by"),
+            means=N_("points that ratings lie nearer to the others' first medians than without feedback, mean over "
+                     "agents")),
+        d.number("low", N_("lower bound")), d.number("high", N_("upper bound")), d.interval("low", "high", "95%"),
+        d.number("sd", "SD"), d.p_value("p"), d.adjusted_p(),
+        *d.detectable(N_("effect that would be found four times in five")),
+    ),
+    views=(
+        d.View(at="appendix", columns=d.names("verdict n with_feedback without difference low_to_high p_adjusted")),
+        d.View(at="digest"),
+    ),
+    note=N_("The same agents rated again with feedback and, apart from it, without; p and interval by sign flips of "
+            "agents."),
 )  # fmt: skip
 
 DISSENT = d.Table(
@@ -540,17 +560,26 @@ FINDINGS = (
                 "{n}/{n_total})."),
     ),
     d.Finding(
-        name="revision", table="revision", kind="difference", word="direction", p="p",
-        size="abs(nearer) / (@scale_max - @scale_min)", test="exchange of rounds", estimate="nearer", low="nearer_low",
-        high="nearer_high", chart="convergence", scale="scale_min - scale_max, scale_max - scale_min",
+        name="revision", table="feedback_effect", kind="difference", word="verdict", p="p",
+        size="abs(difference) / (@scale_max - @scale_min)", test="sign flips", estimate="difference", low="low",
+        high="high", chart="convergence", scale="scale_min - scale_max, scale_max - scale_min",
         says={
-            "closer": N_("Feedback drew the panel together: ratings came {nearer} points nearer to the others' "
-                         "medians (95% interval {nearer_low} to {nearer_high}, adjusted {p}; n = {n}/{n_total})."),
-            "farther": N_("Feedback drove the panel apart: ratings stood {before} points from the others' medians "
-                          "before it and {after} after it (adjusted {p}; n = {n}/{n_total})."),
+            "closer": N_("Feedback drew the panel together: ratings ended {difference} points nearer to the others' "
+                         "medians than the same agents' ratings without it (95% interval {low} to {high}, "
+                         "adjusted {p}; n = {n}/{n_total})."),
+            "farther": N_("Feedback drove the panel apart: ratings ended {with_feedback} points from the others' "
+                          "medians, {without} without feedback (adjusted {p}; n = {n}/{n_total})."),
         },
-        null=N_("No effect of the feedback was found: ratings stood {before} points from the others' medians before "
-                "it and {after} after it (adjusted {p}; n = {n}/{n_total})."),
+        null=N_("No effect of the feedback was found: ratings ended {with_feedback} points from the others' medians "
+                "with it, {without} without (adjusted {p}; n = {n}/{n_total}); {power}."),
+    ),
+    d.Finding(
+        name="moved", table="revision", where="n_ratings > 0", size="abs(nearer) / (@scale_max - @scale_min)",
+        estimate="nearer", low="nearer_low", high="nearer_high", chart="convergence",
+        scale="scale_min - scale_max, scale_max - scale_min",
+        says=N_("When rating again, agents brought {n_toward} of {n_ratings} ratings nearer to the panel's median and "
+                "{n_away} farther from it, on average {nearer} points nearer (95% interval {nearer_low} to "
+                "{nearer_high}; n = {n}/{n_total})."),
     ),
 )  # fmt: skip
 
@@ -585,8 +614,8 @@ GLOSSARY = {
 }
 
 PRESENTATION = d.Presentation(
-    tables=(ROUNDS, THEMES, STATEMENTS, SECOND_CODING, RATINGS, DISTRIBUTION, REVISION, DISSENT, DISSENT_BY_GROUP,
-        STANDING, GROUP_TESTS, GROUPS,
+    tables=(ROUNDS, THEMES, STATEMENTS, SECOND_CODING, RATINGS, DISTRIBUTION, REVISION, EFFECT, DISSENT,
+        DISSENT_BY_GROUP, STANDING, GROUP_TESTS, GROUPS,
             CONVERGENCE, STABILITY, RANKING, CONCORDANCE, ACCORD, AGENTS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS, primary=("revision", "camps"),
 )  # fmt: skip
@@ -611,7 +640,9 @@ DROPPED = ("dropped_empty", "dropped_duplicates", "dropped_over_limit")
 def analyse(
     frame: pd.DataFrame, instrument: DelphiInstrument, settings: DelphiSettings | None, context: AnalysisContext
 ) -> d.Analysis:
-    """Tables over the main arm's rows."""
+    """Tables over the main arm's rows; those of the arm without feedback are read for what feedback did alone."""
+    is_control = frame["arm_role"].eq("variant") if "arm_role" in frame else pd.Series(False, index=frame.index)
+    control, frame = frame[is_control], frame[~is_control]
     rows = frame[READ]
     rounds = {number: rows[rows["round"].eq(number)] for number in sorted(int(n) for n in rows["round"].unique())}
     panel = Panel.of(rounds, instrument, context.pinned)
@@ -626,6 +657,7 @@ def analyse(
         "stability": panel.stability(),
         "convergence": panel.convergence(),
         "revision": panel.revision(),
+        "feedback_effect": panel.effect(control),
         "dissent": [stand.row for stand in dissent],
         "dissent_by_group": [
             row for stand in dissent if stand.row["label"] == "disagreement" for row in stand.by_group(groups)
@@ -942,24 +974,55 @@ class Panel:
     # --- tests --------------------------------------------------------------------------------------------------------
 
     def revision(self) -> Iterator[d.Row]:
-        """Whether revisions went toward the medians of the others, beyond what answering again does by chance."""
+        """Return how far ratings moved to the medians that were fed back. It describes; a cause is told by `effect`."""
         if self.revised is None or FIRST_RATING not in self.tables:
             return
         first, last = self.tables[FIRST_RATING].align(self.tables[self.revised], join="outer")
+        medians = pd.Series({item: self.shown(FIRST_RATING, str(item)) for item in first}, dtype=float)
+        medians = medians.fillna(first.median())
         both = first.notna() & last.notna()
-        changed = both & first.ne(last)
-        drawn = drawn_toward(first, last, self.ends)
+        before, after = ((ratings - medians).abs().where(both) for ratings in (first, last))
+        nearer = before - after
+        agents, found = both.any(axis=1), mean_of(nearer.mean(axis=1))
         direction = "neither"
-        if drawn.estimate is not None and drawn.movement != "untestable":
-            nearer = drawn.estimate > 0 and (drawn.specific is None or drawn.specific > 0)
-            direction = "closer" if nearer else "farther" if drawn.estimate < 0 else "neither"
-        agents = both.any(axis=1)
+        if found.low is not None and found.high is not None:
+            direction = "closer" if found.low > 0 else "farther" if found.high < 0 else "neither"
+        changed = both & first.ne(last)
         yield {
-            "direction": direction, "n": drawn.n, "n_total": drawn.n_total, "before": drawn.before,
-            "after": drawn.after, "nearer": drawn.estimate, "nearer_low": drawn.low, "nearer_high": drawn.high,
-            "p": None if drawn.movement == "untestable" else drawn.p,
+            "direction": direction, "n": int(agents.sum()), "n_total": len(agents),
+            "n_toward": int(nearer.gt(0).to_numpy().sum()), "n_away": int(nearer.lt(0).to_numpy().sum()),
+            "before": before.mean(axis=1).mean(), "after": after.mean(axis=1).mean(), "nearer": found.mean,
+            "nearer_low": found.low, "nearer_high": found.high,
             "n_unchanged": int((agents & ~changed.any(axis=1)).sum()),
             "n_ratings_same": int((both & ~changed).to_numpy().sum()), "n_ratings": int(both.to_numpy().sum()),
+        }  # fmt: skip
+
+    def effect(self, control: pd.DataFrame) -> Iterator[d.Row]:
+        """Return what feedback did: last ratings with it against the same agents' without, control's rows.
+
+        T is the mean over agents of their mean |y − M| − |x − M| over the items that they rated in all three, x with
+        feedback and y without, M the median of the *others'* first ratings. H₀: for an agent x and y are as likely the
+        other way round; M is the same for both, so that flipping the sign of an agent's mean is exact.
+        """
+        if self.revised is None or FIRST_RATING not in self.tables or control.empty:
+            return
+        again = _table(control[control["round"].eq(self.revised)], self.themes, self.instrument)
+        first = self.tables[FIRST_RATING]
+        last, again = (ratings.reindex(index=first.index, columns=first.columns) for ratings in
+            (self.tables[self.revised], again))  # fmt: skip
+        medians = medians_of_others(first)
+        rated = first.notna() & last.notna() & again.notna() & medians.notna()
+        with_feedback, without = ((ratings - medians).abs().where(rated).mean(axis=1) for ratings in (last, again))
+        nearer = without - with_feedback
+        found = mean_change(nearer.to_numpy())
+        if found.mean is None:
+            return
+        sd = float(nearer.dropna().std()) if found.n > 1 else 0.0
+        yield {
+            "verdict": "closer" if found.mean > 0 else "farther" if found.mean < 0 else "neither", "n": found.n,
+            "n_total": len(first), "with_feedback": with_feedback.mean(), "without": without.mean(),
+            "difference": found.mean, "low": found.low, "high": found.high, "sd": sd, "p": found.p,
+            **d.on_scale(detectable_change(found.n, sd, tests=QUESTIONS), self.scale),
         }  # fmt: skip
 
     def between_groups(self, groups: pd.Series[str]) -> dict[str, Any]:
@@ -1225,4 +1288,5 @@ EVALUATION = Evaluation(
     item_facts=item_facts,
     health=health,
     probed=probed,
+    reads_variants=(NO_FEEDBACK,),
 )
