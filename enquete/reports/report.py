@@ -284,11 +284,6 @@ class PageOne:
     by_methodology: Mapping[str, Sequence[KeyFinding]] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)  # of methodologies, by name
 
-    @property
-    def unjudged(self) -> dict[str, str]:
-        """Methodologies whose findings stand under a reservation, with the verdict in words."""
-        return {each.methodology: each.verdict for each in self.usable if each.standing == CANNOT_BE_JUDGED}
-
     def as_json(self) -> dict[str, JsonValue]:
         return {
             "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
