@@ -452,7 +452,9 @@ def by_scale(
     if len(panels) == 1:
         only: alt.TopLevelMixin = next(iter(panels.values()))
         return only
-    headed: list[Any] = [panel.properties(title=alt.Title(name, anchor="start", fontSize=SIZE)) for name, panel in panels.items()]
+    headed: list[Any] = [
+        panel.properties(title=alt.Title(name, anchor="start", fontSize=SIZE)) for name, panel in panels.items()
+    ]
     stacked: alt.VConcatChart = alt.vconcat(*headed).resolve_scale(color="independent")
     return stacked
 

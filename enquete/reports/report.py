@@ -355,7 +355,7 @@ def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFind
 _UNUSABLE = N_("{title}: not usable. What was not tested is no finding: see the appendix.")
 
 
-_UNJUDGED = N_("{titles}: cannot be judged. Whether these findings say anything about the agents is not known.")
+_UNJUDGED = N_("{titles}: these findings cannot be judged.")
 
 
 def _unjudged(usable: Sequence[Usable], language: Language) -> Iterator[str]:
