@@ -240,7 +240,7 @@ def _sides(first: AgentColumn, second: AgentColumn, table: pd.DataFrame) -> Row:
     values, what = both[measured.column], "mean"
     if measured.kind == "categorical":
         shares = pd.crosstab(both[grouping.column], values, normalize="index")
-        category = (shares.max() - shares.min()).idxmax()
+        category: Any = (shares.max() - shares.min()).idxmax()
         told["category"] = measured.words.get(category, readable(str(category)))
         values, what = values.eq(category), "share"
     means = values.astype(float).groupby(both[grouping.column], sort=False).mean()
@@ -304,6 +304,7 @@ def _spread(
         known = analysis.tables[to.name]
         names = dict(zip(known[to.key[0]], known[to.label], strict=True))
     taken: set[str] = set()
+    value: Any
     for value, rows in frame.groupby(key.name, sort=False):
         called = str(names.get(value, value))
         words = re.sub(r"[^a-z0-9]+", "_", slug(called).lower()).strip("_") or str(value)

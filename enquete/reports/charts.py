@@ -443,15 +443,16 @@ def step(names: Iterable[object], px: float = LABEL, *, least: int = 34, most: i
     return alt.Step(max(least, LINE * max((len(broken(name, px, most)) for name in names), default=1) + 6))
 
 
-def by_scale(
-    rows: pd.DataFrame, draw: Callable[[pd.DataFrame], alt.TopLevelMixin], scale: str = "scale"
-) -> alt.TopLevelMixin:
+def by_scale(rows: pd.DataFrame, draw: Callable[[pd.DataFrame], Any], scale: str = "scale") -> alt.TopLevelMixin:
     """Draw one panel a scale, headed by it where there are several, in the order of the frame: what was answered on
     different scales is not ranked in one picture."""
     panels = {str(name): draw(part) for name, part in rows.groupby(scale, sort=False)}
     if len(panels) == 1:
-        return next(iter(panels.values()))
-    headed = [panel.properties(title=alt.Title(name, anchor="start", fontSize=SIZE)) for name, panel in panels.items()]
+        only: alt.TopLevelMixin = next(iter(panels.values()))
+        return only
+    headed: list[Any] = [
+        panel.properties(title=alt.Title(name, anchor="start", fontSize=SIZE)) for name, panel in panels.items()
+    ]
     stacked: alt.VConcatChart = alt.vconcat(*headed).resolve_scale(color="independent")
     return stacked
 

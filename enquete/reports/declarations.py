@@ -883,7 +883,7 @@ AS_GOOD_AS_EQUAL = 1e-9
 
 def _shared_ends(by_group: pd.DataFrame) -> dict[Hashable, dict[str, list[str] | None]]:
     """The groups of the highest and of the lowest estimate of every variable; all of them where several share it."""
-    sides = {}
+    sides: dict[Hashable, dict[str, list[str] | None]] = {}
     for variable, rows in by_group[~by_group["small"]].groupby("variable", sort=False):
         groups, estimates = rows["group"], rows["estimate"]
         highest, lowest = estimates.max(), estimates.min()
@@ -931,7 +931,7 @@ def compared_choices(
 
 
 def _furthest_apart(
-    by_group: pd.DataFrame, variable: Hashable, labels: Mapping[str, str], *, is_tested: bool
+    by_group: pd.DataFrame, variable: Any, labels: Mapping[str, str], *, is_tested: bool
 ) -> dict[str, Any]:
     """The option whose shares lie furthest apart between groups, the first of several, and who is at either end."""
     if not is_tested:
@@ -941,7 +941,7 @@ def _furthest_apart(
     apart = (shares.max() - shares.min()).round(9)
     ordered = [option for option in labels if option in apart.index] or list(apart.index)
     option = apart.reindex(ordered).idxmax()
-    chosen = rows[rows["category"].eq(option)]
+    chosen = rows[rows["category"].eq(str(option))]
     return {
         "option": labels.get(str(option), str(option)), "share_highest": chosen["estimate"].max(),
         "share_lowest": chosen["estimate"].min(), **_shared_ends(chosen)[variable],

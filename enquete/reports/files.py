@@ -419,7 +419,9 @@ def items_file(asked: Sequence[AskedItem], language: Language) -> DataFile:
 # --- declared tables --------------------------------------------------------------------------------------------------
 
 
-def declared_files(results: Results, title: str, agents: pd.Index[Any], log: GapLog) -> Iterator[DataFile]:
+def declared_files(
+    results: Results, title: str, agents: pd.Index[Any], log: GapLog = NOTHING_CAUGHT
+) -> Iterator[DataFile]:
     """Tables that are declared as files, and facts in one row; those without rows are left out."""
     for name in ("", *results.presentation.tables):
         made: list[DataFile] = []

@@ -287,11 +287,6 @@ class PageOne:
     by_methodology: Mapping[str, Sequence[KeyFinding]] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)  # of methodologies, by name
 
-    @property
-    def unjudged(self) -> dict[str, str]:
-        """Methodologies whose findings stand under a reservation, with the verdict in words."""
-        return {each.methodology: each.verdict for each in self.usable if each.standing == CANNOT_BE_JUDGED}
-
     def as_json(self) -> dict[str, JsonValue]:
         return {
             "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
@@ -391,7 +386,7 @@ def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFind
 _UNUSABLE = N_("{title}: not usable. What was not tested is no finding: see the appendix.")
 
 
-_UNJUDGED = N_("{titles}: cannot be judged. Whether these findings say anything about the agents is not known.")
+_UNJUDGED = N_("{titles}: these findings cannot be judged.")
 
 
 def _unjudged(usable: Sequence[Usable], language: Language) -> Iterator[str]:

@@ -214,7 +214,8 @@ def findings_of(language: Language = "en", **rating: Any) -> dict[str, KeyFindin
 
 def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
     whole = findings_of(mean=4.25, mean_low=3.5, mean_high=4.75)["highest"].strip
-    assert whole == Strip(1, 5, (Dot(4.25, "4.25", 3.5, 4.75),), "dot: mean 4.25; line: 95% interval 3.50 to 4.75")
+    caption = "dot: mean 4.25; line: simultaneous 95% interval 3.50 to 4.75"
+    assert whole == Strip(1, 5, (Dot(4.25, "4.25", 3.5, 4.75),), caption)
     none = findings_of("de", mean=4.25)["highest"].strip
     assert none is not None
     assert (none.dots[0].low, none.caption) == (None, "Punkt: Mittelwert 4,25; kein Intervall")

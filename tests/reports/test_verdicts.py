@@ -16,13 +16,15 @@ from enquete.reports.gaps import NOTHING_CAUGHT
 from enquete.reports.views import Names
 
 PRESENTATIONS = {each.name: evaluation(each).presentation for each in methodologies().values()} | {"across": BETWEEN}
-NO_VERDICTS = {("scenario", "dimensions", "tied")}
-"""Codes that pick a sentence and tell nothing of the test: whether several scenarios share the highest mean."""
+NO_VERDICTS = {("scenario", "dimensions", "tied"), ("delphi", "dissent", "ends")}
+"""Codes that pick a sentence and tell nothing of the test: whether several scenarios share the highest mean, and
+whether camps lie at the ends of the scale."""
 
 
 def change(p: float, mean: float = 0.6) -> dict:
     return {
-        "item": "trust", "scale": "1–5", "size": abs(mean) / 4, "n": 10, "n_total": 10, "n_changed": 6, "before": 3.0,
+        "item": "trust", "scale": "1–5", "scale_place": 1, "measure": "agreement",
+        "size": abs(mean) / 4, "n": 10, "n_total": 10, "n_changed": 6, "before": 3.0,
         "after": 3.0 + mean, "change": mean, "sd": 0.5, "low": 0.1, "high": 1.1, "outcome": "risen", "p": p,
         "test": "sign flips", "detectable": 0.8, "detectable_share": 0.2, "hodges_lehmann": mean, "hl_low": 0.1,
         "hl_high": 1.1, "rank_biserial": 0.8, "p_wilcoxon": 0.02, "p_holm": 0.02,

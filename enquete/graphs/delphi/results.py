@@ -174,7 +174,7 @@ STANDS = {"camps": N_("camps"), "hold_outs": N_("hold-outs"), "scattered": N_("o
 SIDES = {"below": N_("below"), "above": N_("above")}
 
 
-def _at_ends(low_at: int, high_at: int, low: int, high: int) -> str:
+def _at_ends(low_at: float, high_at: float, low: int, high: int) -> str:
     """Whether a camp is a single point at an end of the scale, of which nothing lies beyond."""
     if low_at <= low:
         return "both_ends" if high_at >= high else "low_end"

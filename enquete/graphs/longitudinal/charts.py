@@ -118,7 +118,7 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     return by_scale(every.sort_values("place", kind="stable"), panel)
 
 
-def _bars(data: ChartData, every: pd.DataFrame, *, few: bool) -> alt.LayerChart:
+def _bars(data: ChartData, every: pd.DataFrame, *, few: bool) -> alt.LayerChart | alt.FacetChart:
     """Of the statements on one scale."""
     rows = stacked(every, "bar", "value", "share").sort_values(["place", "phase", "value"], kind="stable")
     points, waves = sorted(rows["value"].unique().tolist()), data.frame("waves")

@@ -198,7 +198,7 @@ def analyse(
 def _chosen(rows: Mapping[str, pd.DataFrame], people: Sequence[str]) -> pd.DataFrame:
     """Participants × choice questions: the option chosen, None where there is none."""
     columns = {
-        item: answered.set_index("participant")["choice"].astype(object).reindex(people)
+        item: answered.set_index("participant")["choice"].astype(object).reindex(pd.Index(people))
         for item, answered in rows.items()
     }
     return pd.DataFrame(columns, index=pd.Index(people), dtype=object)
