@@ -27,6 +27,7 @@ from typing import Any, Final, Literal, NoReturn
 
 from pydantic import JsonValue
 
+from enquete.checkpoints.tokens import find_run
 from enquete.instruments.pack import pack_named
 from enquete.ledger.backup import carry
 from enquete.ledger.drives import store_of
@@ -35,7 +36,6 @@ from enquete.ledger.folders import (
     RECORD,
     StoredRun,
     drop_ledger,
-    find_run,
     latest,
     make_run_folder,
     new_run_id,
