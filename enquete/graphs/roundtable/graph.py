@@ -316,6 +316,18 @@ talk.add_edge("ask_after", END)
 
 discussion = talk.compile(name="roundtable_discussion")
 
+private = StateGraph(
+    DiscussionState, context_schema=DiscussionContext, input_schema=DiscussionInput, output_schema=DiscussionOutput
+)
+private.add_node("ask_before", ask_before)
+private.add_node("ask_after", ask_after)
+
+private.add_conditional_edges(START, go_on, {"before": "ask_before", "after": "ask_after", "end": END})
+private.add_conditional_edges("ask_before", go_on, {"after": "ask_after", "end": END})
+private.add_edge("ask_after", END)
+
+reading = private.compile(name="roundtable_reading")
+
 
 class RoundtableState(MethodologyState):
     """A roundtable at work. Its round 1 are the groups, its round 2 those who only read."""
@@ -347,8 +359,8 @@ async def after_coding(state: RoundtableState) -> list[Send] | str:
 
 
 async def ask_readers(state: ShardSpec) -> Channels:
-    """Ask those who only read what a group said: in private before and after, through the same graph."""
-    return await ask_shard(state, discussion)
+    """Ask those who only read what a group said, in private before and after they read: each through `reading`."""
+    return await ask_shard(state, reading)
 
 
 async def close_readers(state: RoundtableState) -> Channels:

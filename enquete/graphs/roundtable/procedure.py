@@ -26,7 +26,7 @@ from enquete.graphs.roundtable.discussion import (
     RoundtableSettings,
     RoundtableTurn,
 )
-from enquete.graphs.roundtable.graph import discussion
+from enquete.graphs.roundtable.graph import discussion, reading
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
 from enquete.graphs.roundtable.modes import ModeRole
 from enquete.graphs.roundtable.table import (
@@ -248,7 +248,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
 
     async def hold(self, talk: Discussion, context: InterviewContext) -> Outcome:
         steps = (self.settings.rounds * max(len(talk.participants), 1) + 2) * NODES_A_TURN + 2
-        return await run_conversation(discussion, {"talk": talk}, max_steps=steps, context=self._context(talk, context))
+        graph = reading if talk.reads else discussion
+        return await run_conversation(graph, {"talk": talk}, max_steps=steps, context=self._context(talk, context))
 
     async def code_arguments(self, context: InterviewContext) -> Literal["next", "end", "short"]:
         """Code the main arm's arguments. A coding that failed leaves the study without it.
