@@ -34,7 +34,7 @@ from enquete.ledger.drives import STORE, disk_fault, has_ledger, keep_in, requir
 from enquete.ledger.record import RunRecord
 from enquete.ledger.tables import NoSuchRun
 from enquete.ledger.writer import lost_text, missing, told_beside
-from enquete.state.errors import LedgerError, RunLocked, RunNotFound
+from enquete.state.errors import LedgerError, RunLocked
 from enquete.state.untrusted_input import Stamp, parse_json, read_regular, stamp_of
 
 OWN_FILES = "files"
@@ -103,19 +103,6 @@ def new_run_id() -> str:
 
 def run_folder(interviews: Path, run_id: str) -> Path:
     return interviews / "runs" / run_id
-
-
-def find_run(interviews: Path, token: str) -> Path:
-    """The folder of a run by its run_id or resume token. Raises RunNotFound listing the known ones."""
-    run_id, _, fingerprint = token.partition(".")
-    known = run_folders(interviews)
-    for folder in known:
-        if folder.name == run_id:
-            if fingerprint and read_record(folder).fingerprint != fingerprint:
-                raise RunNotFound(f"token {token!r}: run {run_id} has other settings than this token was given for")
-            return folder
-    names = ", ".join(folder.name for folder in known) or "none"
-    raise RunNotFound(f"no run {run_id!r} in {interviews} (runs there: {names})")
 
 
 PROBED_S = 0.3

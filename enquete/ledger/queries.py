@@ -268,6 +268,7 @@ ON CONFLICT(methodology, phase, arm, name) DO NOTHING
 """
 PINNED_VALUE = f"SELECT value FROM frozen WHERE {PINNED}"
 PINNED_NAMES = "SELECT phase, name FROM frozen WHERE arm=? AND methodology=? ORDER BY phase, name"
+COUNT_PINNED = "SELECT count(*) FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name LIKE ?"
 PINNED_LIKE = """
 SELECT name, value FROM frozen WHERE methodology=? AND phase='' AND arm=? AND name LIKE ? ORDER BY name
 """

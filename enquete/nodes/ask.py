@@ -75,8 +75,14 @@ def build_sends(session: RunSession, state: MethodologyState, node: str) -> list
     return sends
 
 
-async def ask_shard(state: ShardSpec) -> Channels:
-    """Ask one shard, in this process or by a worker. Answers go to the ledger; the state gets counts by outcome."""
+async def ask_shard(state: ShardSpec, interview: Any = None) -> Channels:
+    """Ask one shard, in this process or by a worker. Answers go to the ledger; the state gets counts by outcome.
+
+    Args:
+        state: The shard.
+        interview: The compiled graph that each unit goes through, where a unit is a conversation. The methodology's
+            procedure runs it, wherever the shard is asked; a node names it so that LangGraph draws it inside that node.
+    """
     if state["lo"] == state["hi"]:
         return {}
     async with using(state["run"]) as session:

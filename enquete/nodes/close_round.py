@@ -43,7 +43,7 @@ class RoundBarrier:
         self.round = state["round"]
         self.asking_probes = state["asking_probes"]
         self.main = session.context(self.methodology, self.phase, session.record.main.id)
-        self.procedure = session.procedure(self.methodology)
+        self.procedure: Any = session.procedure(self.methodology)
         self.instrument = session.instrument(self.methodology)
         self.next_state: Channels = {}
         self.outcome = self._outcome_of(state.get("counts", {}))
@@ -84,6 +84,14 @@ class RoundBarrier:
         key = (self.methodology, self.phase, self.main.main_arm)
         means = self.session.ledger.read(queries.MEAN_BY_ITEM, key).fetchall()
         return {item: round(mean, 2) for item, mean in means}
+
+    def count_turns(self) -> dict[str, int]:
+        """Return arm → how many turns of conversations were held in this phase."""
+        counts = {}
+        for arm in self.arms or [self.main]:
+            key = (self.methodology, self.phase, arm.arm.id, "turn/%")
+            (counts[arm.arm.id],) = self.session.ledger.read(queries.COUNT_PINNED, key).fetchone()
+        return counts
 
     def finish(self) -> None:
         """Work out what the node returns: the round that follows, or how the graph ends."""

@@ -2,10 +2,31 @@
 
 A unit is one participant (an interview) or several (a discussion). What an answer means, and what is asked next, is the
 methodology's; asking, storing, going on after a kill, asking again what failed and what is owed stands here. A complete
-one, which asks everybody twice and sums up by a role (respondents/roles.py):
+one, which asks everybody twice, and sums up by a role (respondents/roles.py):
 
-    class Noted(Turn):
-        gist: str = ""
+    class NotedState(TurnOutcome, total=False):
+        talk: Conversation[Noted]
+
+    async def ask_and_note(state: NotedState, runtime: Runtime[Noting]) -> NotedState:
+        survey, context, talk = runtime.context.survey, runtime.context.interview_context, state["talk"]
+        (asked,) = survey.due(talk, context)
+        heard = await hear(context, [survey.block(talk, asked, context)])
+        if isinstance(heard, str):
+            return {"outcome": heard}  # short, waiting or failed: everything so far is found again
+        done = await GIST.work(context, survey.settings, subject(talk.unit, asked.turn), Said(text=heard[0].text))
+        if done == "short":
+            return {"outcome": "short"}
+        note = Noted(**asked.model_dump(), **heard[0].kept, gist=done[0].text, by={"gist": done[1]})
+        return {"talk": talk.after(await keep(context, talk.unit, note))}
+
+    async def choose_next(state: NotedState) -> Literal["again", "end"]:
+        return "end" if state.get("outcome") or state["talk"].number > 2 else "again"
+
+    builder = StateGraph(NotedState, context_schema=Noting)
+    builder.add_node("ask_and_note", ask_and_note)
+    builder.add_edge(START, "ask_and_note")
+    builder.add_conditional_edges("ask_and_note", choose_next, {"again": "ask_and_note", "end": END})
+    interview = builder.compile()
 
     class TwoQuestions(Conversations[Survey, NoSettings, Noted, Conversation[Noted]]):
         turn, roles, most_turns = Noted, (GIST,), 2
@@ -14,23 +35,16 @@ one, which asks everybody twice and sums up by a role (respondents/roles.py):
             return Conversation(unit)
 
         def due(self, talk, context):
-            return [] if talk.number > self.most_turns else [Asked(turn=talk.number, question=QUESTIONS[talk.number -
-            1])]
+            if talk.number > self.most_turns:
+                return []
+            return [Asked(turn=talk.number, question=QUESTIONS[talk.number - 1])]
 
         def block(self, talk, asked, context):
             said = transcript(talk.turns, context.language)
             return turn_block(context, talk.unit, asked, "Please answer.", heading="The interview so far", said=said)
 
-        async def advance(self, talk, context):
-            (asked,) = self.due(talk, context)
-            heard = await hear(context, [self.block(talk, asked, context)])
-            if isinstance(heard, str):
-                return heard  # short, waiting or failed: everything so far is found again
-            done = await GIST.work(context, self.settings, subject(talk.unit, asked.turn), Said(text=heard[0].text))
-            if done == "short":
-                return done
-            note = Noted(**asked.model_dump(), **heard[0].kept, gist=done[0].text, by={"gist": done[1]})
-            return talk.after(await keep(context, talk.unit, note))
+        async def hold(self, talk, context):
+            return await run_conversation(interview, {"talk": talk}, max_steps=4, context=Noting(context, self))
 
 A discussion answers with `participant` and `round` in what it asks, hears all blocks of a round at once where its
 participants do not see one another's answers of that round, and keeps a turn each
@@ -40,10 +54,11 @@ participants do not see one another's answers of that round, and keeps a turn ea
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from typing_extensions import TypedDict
@@ -53,9 +68,6 @@ from enquete.respondents.roles import Role
 from enquete.state.asking import ATTEMPTS, RESPONDED, Answer, Block, Item, Language, Outcome, Status
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import InstrumentT, Plan, Procedure, SettingsT, gather
-
-if TYPE_CHECKING:
-    from langgraph.graph.state import CompiledStateGraph
 
 LABELS = (N_("Question"), N_("Answer"))
 ANSWERED = "answer"
@@ -114,7 +126,6 @@ class Conversation(Generic[TurnT]):
 
 
 TalkT = TypeVar("TalkT", bound=Conversation[Any])
-StateT = TypeVar("StateT", bound="TurnOutcome")
 
 
 class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, SettingsT, TurnT, TalkT]):
@@ -151,8 +162,12 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         return [self.block(talk, turn, context)]
 
     @abstractmethod
-    async def advance(self, talk: TalkT, context: InterviewContext) -> TalkT | Outcome:
-        """Hold the next turn or round: `hear`, work, `keep`. Or how it could not be: short, waiting, failed."""
+    async def hold(self, talk: TalkT, context: InterviewContext) -> Outcome:
+        """Go on with a conversation to its end, by its graph: see `run_conversation`.
+
+        Returns:
+            "done", or why it cannot go on now: short, waiting or failed. Everything so far is found again.
+        """
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         """The turns so far, and what is due: how many follow is not known before."""
@@ -165,6 +180,15 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
     async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
         """From the last stored turn to the end, or to where budget or answers are missing."""
+        talk = await self.read_back(unit, context)
+        if not isinstance(talk, Conversation):
+            return talk
+        if talk.stop or not self.due(talk, context):
+            return "done"
+        return await self.hold(talk, context)
+
+    async def read_back(self, unit: str, context: InterviewContext) -> TalkT | Outcome:
+        """Return a conversation as far as it was held. Answers that failed are asked for again where that is wanted."""
         talk = self.begun(unit, context)
         for turn in self.stored(unit, context):
             for block in self.asked_with(talk, turn, context):
@@ -172,14 +196,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
                 if retried != "done":
                     return retried
             talk = talk.after(turn)
-        while not talk.stop and self.due(talk, context):
-            ahead = await self.advance(talk, context)
-            if isinstance(ahead, str):
-                return ahead
-            if ahead.number == talk.number:  # it would be advanced, and paid for, for ever
-                raise RuntimeError(f"{unit}: turn {talk.number} is due, but was not held")
-            talk = ahead
-        return "done"
+        return talk
 
     def plan(self, context: InterviewContext) -> Plan:
         """At least one turn a unit, at most all with the work of every role; all turns ask as much as the first."""
@@ -304,60 +321,44 @@ def _line(name: str, text: str) -> str:
     return f"{name}: {' '.join(text.split()) or '–'}"
 
 
-# --- a turn in stages -------------------------------------------------------------------------------------------------
+# --- a conversation's graph
 
 
 class TurnOutcome(TypedDict, total=False):
-    """Channel of a turn's graph: set once the turn is kept (done), or cannot be held now."""
+    """Channel of a conversation's graph: set where a turn cannot be held now."""
 
     outcome: Outcome
 
 
 async def stopped(state: TurnOutcome) -> Literal["on", "out"]:
-    """Edge of a turn's graph: out where the budget is short or a person has yet to answer; the turn begins again later.
-    (Async: LangGraph sends a plain function to a thread.)"""
+    """Leave the graph where the budget is short or a person has yet to answer; the turn begins again later.
+
+    It is async because LangGraph sends a plain function to a thread.
+    """
     return "out" if state.get("outcome") else "on"
 
 
-class TurnStage(Protocol):
-    """A node of a turn's graph: returns only what it writes, and changes nothing it was given."""
+async def run_conversation(graph: Any, start: Mapping[str, Any], *, max_steps: int, context: Any) -> Outcome:
+    """Run a conversation's graph to its end.
 
-    __name__: str
+    Args:
+        graph: Compiled; it ends once the conversation is over, or with `outcome` where it cannot go on now.
+        start: Its input.
+        max_steps: Nodes that it may pass. One that passes more would not come to an end: that is a bug, which raises.
+        context: Its context.
 
-    async def __call__(self, state: Any, runtime: Any) -> Any: ...
-
-
-Routes = Mapping[TurnStage, TurnStage | tuple[Callable[[Any], Awaitable[str]], Mapping[str, TurnStage | None]] | None]
-"""The stages of a turn in their order, and where each leads: to another one, to one of several by an edge's answer, or
-(None) to the end. `walk` goes that way; `draw` makes the graph of it that Studio shows."""
-
-
-async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
-    """The state at the end of a turn, held without LangGraph's step a stage, which takes two fifths of a run's CPU."""
-    from langgraph.runtime import Runtime  # noqa: PLC0415 - LangGraph is slow to import
-
-    runtime, stage = Runtime(context=context), next(iter(routes), None)
-    while stage is not None:
-        state.update(await stage(state, runtime))
-        way = routes[stage]
-        stage = way[1][await way[0](state)] if isinstance(way, tuple) else way
-    return state
+    Returns:
+        "done", or the graph's `outcome`.
+    """
+    ended = await without_checkpoints(graph).ainvoke(start, {"recursion_limit": max_steps}, context=context)
+    outcome: Outcome = (ended or {}).get("outcome", "done")
+    return outcome
 
 
-def draw(
-    routes: Routes, name: str, state: Any, context: Any, given: Any, result: Any
-) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """The graph of a turn; no checkpointer: stored turns are the checkpoint. given, result: channels in and out."""
-    from langgraph.graph import END, START, StateGraph  # noqa: PLC0415
+@cache
+def without_checkpoints(graph: Any) -> Any:
+    """Return the same graph without checkpoints, which stored turns are; those of the parent cost 5 times the CPU.
 
-    builder = StateGraph(state, context_schema=context, input_schema=given, output_schema=result)
-    names = {stage: stage.__name__ for stage in routes} | {None: END}
-    for stage in routes:
-        builder.add_node(names[stage], stage)
-    builder.add_edge(START, names[next(iter(routes))])
-    for stage, way in routes.items():
-        if isinstance(way, tuple):
-            builder.add_conditional_edges(names[stage], way[0], {answer: names[to] for answer, to in way[1].items()})
-        else:
-            builder.add_edge(names[stage], names[way])
-    return builder.compile(checkpointer=False, name=name)
+    It is drawn as it was compiled, because LangGraph draws none that has switched its checkpoints off.
+    """
+    return graph.copy({"checkpointer": False})

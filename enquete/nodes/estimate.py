@@ -25,7 +25,7 @@ from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
 from enquete.models.metered_model import BYTES_PER_TOKEN
 from enquete.models.prices import Price, Prices, cost
-from enquete.nodes.critic_graph import REPEATED
+from enquete.nodes.answer_pairs import REPEATED
 from enquete.nodes.model_server import asked_url
 from enquete.nodes.planning import (
     CRITIC,

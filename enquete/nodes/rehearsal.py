@@ -13,7 +13,6 @@ from typing import Any
 
 from enquete.models.tracing import untraced
 from enquete.nodes.planning import planned
-from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.run_session import Progress, RunSession, session_at_address
 from enquete.state.asking import ATTEMPTS
 from enquete.state.channels import ShardSpec
@@ -77,12 +76,11 @@ async def rehearse_stages(session: RehearsalSession) -> None:
 
 
 async def _rehearse(session: RehearsalSession, address: str, name: str) -> None:
+    """Run a methodology's graph, through both waves where it has two."""
     methodology = session.methodology(name)
-    phases = [phase for planned_name, phase in planned(session.record) if planned_name == name]
-    for phase in phases:
-        start = {"run": address, "methodology": name, "phase": phase}
-        graph = methodology.graph() if methodology.graph else rounds_graph(name, methodology.steps)
-        await graph.ainvoke(start, {"recursion_limit": MAX_STEPS})
+    phase = next(phase for planned_name, phase in planned(session.record) if planned_name == name)
+    start = {"run": address, "methodology": name, "phase": phase}
+    await methodology.graph().ainvoke(start, {"recursion_limit": MAX_STEPS})
 
 
 def _number_to_hold(units: Sequence[str], plan: Plan) -> int:

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from enquete.checkpoints.tokens import find_run
 from enquete.ledger.drives import START_LOCK
 from enquete.ledger.folders import NAME as LATEST
-from enquete.ledger.folders import find_run, run_folders, write_atomically
+from enquete.ledger.folders import run_folders, write_atomically
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.untrusted_input import parse_json, read_regular
 

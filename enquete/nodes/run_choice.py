@@ -27,6 +27,7 @@ from typing import Any, Final, Literal, NoReturn
 
 from pydantic import JsonValue
 
+from enquete.checkpoints.tokens import find_run
 from enquete.instruments.pack import pack_named
 from enquete.instruments.primary import parse_primary
 from enquete.ledger.backup import carry
@@ -36,7 +37,6 @@ from enquete.ledger.folders import (
     RECORD,
     StoredRun,
     drop_ledger,
-    find_run,
     latest,
     make_run_folder,
     new_run_id,

@@ -16,7 +16,7 @@ from enquete.analysis.diagnostics import ALPHA
 from enquete.analysis.preference import PositionBias, WinRate, position_bias, win_rate
 from enquete.analysis.probes import Replicated, VarianceComponents, fewest, judge_claim, variance_components
 from enquete.locale import N_, tell
-from enquete.nodes.critic_graph import COSTS, UNTOLD, PairRecord, pair_records
+from enquete.nodes.answer_pairs import COSTS, UNTOLD, PairRecord, pair_records
 from enquete.nodes.planning import CRITIC
 from enquete.reports import declarations as d
 from enquete.reports.analyses import Findings, compared_columns, find, read_results

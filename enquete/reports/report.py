@@ -40,7 +40,7 @@ from enquete.ledger.folders import write_atomically
 from enquete.ledger.record import Chosen
 from enquete.locale import N_, NN_, Words, percent, plural, quoted, tell, whole
 from enquete.nodes import fit
-from enquete.nodes.critic_graph import PairRecord
+from enquete.nodes.answer_pairs import PairRecord
 from enquete.reports import accounts, pictures
 from enquete.reports.accounts import Citation, TookPart, citations_section, took_part
 from enquete.reports.analyses import ACROSS, Findings

@@ -20,11 +20,11 @@ from enquete.ledger.ledger import Failure
 from enquete.locale import N_, tell
 from enquete.memory.graph import connect
 from enquete.memory.recall import Delivery, LocalMemory, MemoryFault, deliver
-from enquete.nodes.critic_graph import PairRecord
+from enquete.nodes.answer_pairs import PairRecord
 from enquete.nodes.instrument_pins import as_file
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.run_session import RunSession
-from enquete.nodes.study_graph import Closed
+from enquete.nodes.synthesis import Closed
 from enquete.reports import narrative
 from enquete.reports.accounts import ACCOUNT, account, citations, every_call_failed, told_gaps
 from enquete.reports.analyses import ACROSS, Findings, find, stated

@@ -45,7 +45,7 @@ class NoSettings(BaseModel):
 
 
 class Procedure(ABC, Generic[InstrumentT, SettingsT]):
-    """How a methodology interviews: independent units in rounds, with a barrier after each.
+    """What a methodology asks: independent units in rounds. In which steps, its graph says.
 
     One round, in which everybody is asked the same, is a list of blocks; all else has its default:
 
@@ -56,7 +56,7 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     """
 
     rounds: int = 1
-    """The most there may be: an arm ends where `between` says so, a unit where `units` leaves it out."""
+    """The most there may be: an arm ends where the graph closes it, a unit where `units` leaves it out."""
 
     carries_over: bool = False
     """Whether a question shows what its unit answered to an earlier one of the same round: then they follow one
@@ -99,12 +99,6 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
                 return reply.state
         return "done"
 
-    async def between(
-        self, round: int, context: InterviewContext
-    ) -> Literal["next", "end", "waiting", "short", "failed"]:
-        """After the barrier: code themes, pin medians, test exit criteria. Each arm goes by its own verdict."""
-        return "end"
-
     @staticmethod
     def variants(settings: Any) -> Sequence[str]:
         """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
@@ -128,10 +122,6 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         """Models that its settings have answer in place of an arm's, wherever these are asked (`Block.models`)."""
         return ()
 
-    def readout(self, context: InterviewContext, round: int) -> Mapping[str, Mapping[str, object]]:
-        """Channels that a reader of Studio wants to see after a round of the main arm."""
-        return {}
-
     def plan(self, context: InterviewContext) -> Plan:
         """Counted from what one unit owes in each round. What depends on answers is a methodology's own to say."""
         owed = [
@@ -151,15 +141,6 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
 
 Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
 """A synthetic respondent's planted truth: (who, block, language, seed) → one answer per item."""
-
-
-class Steps(NamedTuple):
-    """What a reader of Studio calls the steps of a methodology's graph (nodes/rounds.py)."""
-
-    open: str = "open_round"
-    ask: str = "ask"
-    close: str = "close_round"
-    unit: Callable[[], Any] | None = None  # the compiled graph that one unit goes through, drawn inside `ask`
 
 
 class SettingFile(NamedTuple):
@@ -254,9 +235,8 @@ class Methodology:
     order: int  # place in a run that names no methods
     phases: tuple[str, ...]
     asks: Callable[[], MethodParts]
+    graph: Callable[[], Any]  # its compiled graph: in which steps it asks
     evaluation: Callable[[], Any]  # its Evaluation (reports/evaluation.py), all that reads answers: imports pandas
-    steps: Steps = field(default=Steps())  # of its graph
-    graph: Callable[[], Any] | None = None  # compiled, from its graph.py
     probes: tuple[str, ...] = PROBES_OF_CLOSED  # kinds that make sense for it: see nodes/run_choice.py
     drafts: Callable[[Any], Mapping[str, str]] | None = None  # files from a discourse: see nodes/material.py
     offers: Offer | None = None

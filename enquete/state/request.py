@@ -168,7 +168,8 @@ def experts_apart(schema: dict[str, Any]) -> None:
         for name, field in fields.items()
         if name not in USUAL
     }
-    schema["properties"] = {**{name: fields[name] for name in USUAL}, **rest}
+    usual = {name: fields[name] for name in USUAL if name in fields}
+    schema["properties"] = {**usual, **rest}
 
 
 class CriticSettings(BaseModel):

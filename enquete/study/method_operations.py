@@ -12,9 +12,10 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
+from enquete.checkpoints.tokens import find_run
 from enquete.graphs.registry import methodologies
 from enquete.ledger.drives import alone
-from enquete.ledger.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
+from enquete.ledger.folders import LEDGER, is_held, read_record, read_run, run_folders
 from enquete.ledger.ledger import Ledger
 from enquete.nodes.model_server import require_server_of
 from enquete.nodes.result_folders import claim_folder

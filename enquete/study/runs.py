@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from enquete.checkpoints.tokens import find_run
 from enquete.ledger.damage import require_sound
 from enquete.ledger.drives import START_LOCK, require_writable
 from enquete.ledger.folders import (
     StoredRun,
     drop_ledger,
-    find_run,
     held,
     latest,
     mend_latest,

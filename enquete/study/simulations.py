@@ -9,7 +9,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from enquete.ledger.folders import StoredRun, find_run, is_held
+from enquete.checkpoints.tokens import find_run
+from enquete.ledger.folders import StoredRun, is_held
 from enquete.nodes.result_folders import out_folder, own_folder, population_folders, results_folder
 from enquete.nodes.run_list import UnreadableRun, survey
 from enquete.simulations.locate import completion, is_simulation, locate

@@ -22,7 +22,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command
 
-from enquete.graphs.interviews import study_graph, synthesise
+from enquete.checkpoints.savers import saver
+from enquete.checkpoints.threads import thread_id
+from enquete.checkpoints.tokens import find_run
+from enquete.graphs.interviews import interviews_graph, synthesise
 from enquete.graphs.registry import dotted_paths
 from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
@@ -30,10 +33,9 @@ from enquete.ledger.budget import Budget
 from enquete.ledger.connection import StoreUnreachable
 from enquete.ledger.damage import find_damage, require_sound
 from enquete.ledger.drives import START_LOCK, DiskFull, alone, disk_fault, is_full, resume_command
-from enquete.ledger.folders import LEDGER, find_run, is_held, read_run, run_folders
+from enquete.ledger.folders import LEDGER, is_held, read_run, run_folders
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import Fit, RunRecord
-from enquete.ledger.savers import saver, thread_id
 from enquete.models.metered_model import BYTES_PER_TOKEN
 from enquete.models.metered_model import estimate as tokens_of
 from enquete.models.prices import Prices
@@ -59,7 +61,7 @@ from enquete.nodes.run_choice import RunChoice, begin, choose_run, chosen_again,
 from enquete.nodes.run_list import survey
 from enquete.nodes.run_session import Progress, RunSession, driving, using
 from enquete.nodes.run_settings import explain_other_server, recorded_settings, resolve_run_machine
-from enquete.nodes.study_graph import Synthesise
+from enquete.nodes.synthesis import Synthesise
 from enquete.nodes.waves import simulation_status
 from enquete.simulations.digest import digests
 from enquete.simulations.locate import list_simulations
@@ -278,7 +280,7 @@ class Driver:
 @lru_cache(maxsize=16)
 def _graph(methods: tuple[str, ...], synthesise: Synthesise) -> Any:
     """Of this run's methodologies alone, as others take long to import; kept, as compiling takes as long as a round."""
-    return study_graph("interviews", methods, synthesise)
+    return interviews_graph("interviews", methods, synthesise)
 
 
 @lru_cache(maxsize=16)

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from enquete.graphs.interviews import graph_of
 from enquete.graphs.registry import dotted_paths, methodologies
 
 HERE = Path(__file__).parent
@@ -53,7 +52,7 @@ def test_langgraph_json_is_made_from_the_registry() -> None:
 
 def test_names_are_unique_and_no_graph_brings_its_own_checkpointer() -> None:
     graphs = [load(name) for name in LISTED]
-    graphs += [graph_of(name) for name in methodologies()]
+    graphs += [methodologies()[name].graph() for name in methodologies()]
     assert len({graph.name for graph in graphs}) == len(graphs)
     assert all(graph.checkpointer is None and graph.store is None for graph in graphs)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from enquete.graphs.poll.comparison import Comparison, HeldAnswer
-from enquete.nodes.critic_graph import SIZE
+from enquete.nodes.answer_pairs import SIZE
 from enquete.state.errors import InputError
 from enquete.study.method_operations import operate
 from tests.http.conftest import serving

@@ -28,15 +28,12 @@ EDGE = re.compile(r"^\s*(\w+) -{1,2}\.?-?.*> (\w+);", re.MULTILINE)
 
 
 def test_the_drawing_is_the_parent_graph() -> None:
-    from enquete.graphs.registry import methodologies
     from enquete.graphs.standalone import interviews
 
     drawn = re.search(r"```mermaid\n(.*?)```", (REPOSITORY / "README.md").read_text("utf-8"), re.DOTALL)
     assert drawn
     real = {(edge.source, edge.target) for edge in interviews.get_graph().edges}
-    # LangGraph draws an edge to the deferred synthesis for every node with an error handler; no run takes it.
-    handled = {(node, "synthesis") for node in ("longitudinal_T0", "longitudinal_T1", "critic", *methodologies())}
-    assert set(EDGE.findall(drawn[1])) == {e for e in real if "__error_handler__" not in "".join(e)} - handled
+    assert set(EDGE.findall(drawn[1])) == real
 
 
 @pytest.mark.parametrize("number", [1, 2])  # the first is the demo's: test_cli_demo.py

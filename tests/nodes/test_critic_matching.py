@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.nodes.critic_graph import SIZE, MatchingBuffer, winner_of
+from enquete.nodes.answer_pairs import SIZE, MatchingBuffer, winner_of
 
 
 @given(st.permutations([(question, side) for question in "pqrs" for side in ("a", "b")]))

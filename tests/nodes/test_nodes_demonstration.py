@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 
 from enquete.demo import demo_population
-from enquete.nodes.study_graph import as_demo, is_demo, require_blocking_allowed
+from enquete.nodes.load_population import require_blocking_allowed
+from enquete.nodes.studio_demo import is_studio_demo, lay_out_demo
 from enquete.simulations.locate import completion
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest
 
 
 def test_each_start_has_a_population_of_its_own_that_waits_and_plays(tmp_path: Path) -> None:
-    first, second = (as_demo(RunRequest(), tmp_path, completed=False) for _ in range(2))
+    first, second = (lay_out_demo(RunRequest(), tmp_path, completed=False) for _ in range(2))
     assert first.sim != second.sim
     assert first.respondent == "synthetic"
     path = Path(first.sim)
-    assert is_demo(path)
+    assert is_studio_demo(path)
     assert not completion(path).completed
     demo_population(path.parent.parent, completed=True)
     assert completion(path).completed
@@ -26,8 +27,8 @@ def test_each_start_has_a_population_of_its_own_that_waits_and_plays(tmp_path: P
 
 
 def test_each_start_has_a_population_of_its_own_that_waits_and_plays_and_no_other_is_touched(tmp_path: Path) -> None:
-    assert as_demo(RunRequest(model="small"), tmp_path, completed=True).respondent is None
-    assert not is_demo(demo_population(tmp_path, completed=False))
+    assert lay_out_demo(RunRequest(model="small"), tmp_path, completed=True).respondent is None
+    assert not is_studio_demo(demo_population(tmp_path, completed=False))
 
 
 def test_a_server_that_forbids_file_access_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from enquete.graphs.interviews import study_graph
+from enquete.graphs.interviews import interviews_graph
 from enquete.state.errors import InputError, SettingsError
 from tests.support.populations import personas_file
 
@@ -32,7 +32,7 @@ def on_a_thread(method: str, work: Callable[[Go], Awaitable[Any]]) -> Any:
     """`work` is given a function that starts or resumes the one thread of this methodology's graph, as Studio does."""
 
     async def thread() -> Any:
-        graph = copy.copy(study_graph(method, [method]))
+        graph = copy.copy(interviews_graph(method, [method]))
         graph.checkpointer = InMemorySaver()
         config: Any = {"configurable": {"thread_id": "t"}}
 

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from langgraph.graph import END, START, StateGraph
 
-from enquete.graphs.interviews import graph_of
+from enquete.graphs.interviews import interviews_graph
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.planning import planned
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import using
-from enquete.nodes.study_graph import build
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
 from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState
@@ -31,7 +30,7 @@ class Crashing:
 
     def __init__(self, name: str):
         self.broken = True
-        inner = graph_of(name)
+        inner = methodologies()[name].graph()
 
         async def work(state: MethodologyState) -> dict[str, Any]:
             if self.broken:
@@ -60,13 +59,8 @@ def walk(graph: Any, folder: Path) -> tuple[dict[str, str], list[str]]:
 def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ENQUETE_RAISE_BUGS")
     crashing = Crashing("longitudinal")
-    inner = {
-        name: (dotted_paths()[name], methodology.phases, graph_of(name))
-        for name, methodology in methodologies().items()
-        if name in METHODS
-    }
-    inner["longitudinal"] = (*inner["longitudinal"][:2], crashing.graph)
-    graph = build("test", inner, unwritten)
+    graphs = {name: crashing.graph if name == "longitudinal" else methodologies()[name].graph() for name in METHODS}
+    graph = interviews_graph("test", METHODS, unwritten, graphs=graphs)
     request = parse_request(sim=str(personas_file(tmp_path / "p.json", 4)), out=str(tmp_path / "out"), methods=METHODS)
     choice, population = choose_run(request, Environment.read(), dotted_paths())
     asyncio.run(begin(choice, population))
@@ -81,7 +75,7 @@ def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, m
 
 def test_a_crash_of_the_only_methodology_is_written_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ENQUETE_RAISE_BUGS")
-    graph = build("test", {"delphi": (dotted_paths()["delphi"], ("T1",), Crashing("delphi").graph)}, synthesise)
+    graph = interviews_graph("test", ["delphi"], synthesise, graphs={"delphi": Crashing("delphi").graph})
     request = parse_request(
         sim=str(personas_file(tmp_path / "p.json", 2)), out=str(tmp_path / "out"), methods=["delphi"]
     )

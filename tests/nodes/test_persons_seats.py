@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 import enquete
-from enquete.graphs.interviews import study_graph
+from enquete.graphs.interviews import interviews_graph
 from enquete.state.errors import InputError, SettingsError
 from tests.support.bare_runs import unwritten
 from tests.support.populations import personas_file
@@ -39,7 +39,7 @@ class Studio:
     """One thread of the agent server."""
 
     def __init__(self, people: Path, method: str, persons: str):
-        self.graph = study_graph("interviews", [method], unwritten)
+        self.graph = interviews_graph("interviews", [method], unwritten)
         self.graph.checkpointer = InMemorySaver()
         self.config: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 200}
         self.context = {

@@ -13,8 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from enquete.graphs.interviews import graph_of
-from enquete.graphs.registry import dotted_paths
+from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.planning import planned
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
@@ -87,7 +86,7 @@ async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequenc
     methodology = run_session.methodology(name)
     if agents is None and len(methodology.phases) == 1:
         start = {"run": str(run_session.folder), "methodology": name, "phase": phase}
-        await graph_of(name).ainvoke(start, {"recursion_limit": 1000})
+        await methodologies()[name].graph().ainvoke(start, {"recursion_limit": 1000})
         return
     for arm in run_session.record.arms:
         units = list(run_session.units(name, phase, 1, arm.id))

@@ -62,7 +62,8 @@ NO_VERDICT_FIRST = [
     "A and B are alike.", "A: concrete. B: vague.", "A - concrete\nB - vague", "A is concrete, B is vague.",
     "Response A is better in tone, but Response B is closer to the person.", "Both: A is kind, B is short.",
     "A\nBecause of the tide.\nB\nBecause it is late.", "A: it is concrete. [RESULT] tie", "A-levels matter to her.",
-    "B\nVerdict: neither", "A: a kind tone, but Response B is closer to the person.", "a better answer would name the harbour",
+    "B\nVerdict: neither", "A: a kind tone, but Response B is closer to the person.",
+    "a better answer would name the harbour",
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from langgraph.types import Command
 from mcp import Client
 
 import enquete
-from enquete.graphs.interviews import study_graph
+from enquete.graphs.interviews import interviews_graph
 from enquete.interfaces.cli import app as cli
 from enquete.nodes.run_settings import recorded_settings
 from enquete.simulations.locate import locate
@@ -138,7 +138,7 @@ def resume_in_studio(root: Path, settings: Mapping[str, Any]) -> None:
 
 def walk(root: Path, given: Any, context: Mapping[str, Any], *commands: Command[Any]) -> None:
     """As the agent server does it: every node opens the run for itself, since nothing holds it open around them."""
-    graph = study_graph("interviews", [METHOD])
+    graph = interviews_graph("interviews", [METHOD])
     graph.checkpointer = InMemorySaver()
     config: Any = {"configurable": {"thread_id": "t"}}
 

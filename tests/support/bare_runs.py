@@ -13,7 +13,7 @@ from typing import Any
 
 from enquete.ledger.folders import move_latest
 from enquete.nodes.run_session import Progress, RunSession
-from enquete.nodes.study_graph import Closed
+from enquete.nodes.synthesis import Closed
 from enquete.state.request import parse_request
 from enquete.study.background import wait
 from enquete.study.run import Run

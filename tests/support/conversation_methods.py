@@ -27,6 +27,7 @@ from enquete.nodes.conversations import (
     Utterance,
     hear,
     keep,
+    run_conversation,
     stopped,
     subject,
     transcript,
@@ -125,7 +126,7 @@ class InquiryContext:
 
 
 async def check_budget(state: TurnInput, runtime: At) -> TurnState:
-    return {} if state["talk"].budget > 0 else {"outcome": "done"}
+    return {}
 
 
 async def formulate_question(state: TurnState, runtime: At) -> TurnState:
@@ -165,7 +166,12 @@ async def evaluate_completion(state: TurnState, runtime: At) -> TurnState:
         stop="complete" if complete else "exhausted" if talk.budget <= 1 else "",
         by={"ask": state["asked_by"], "read": state["found_by"]},
     )
-    return {"talk": talk.after(await keep(runtime.context.interview_context, talk.unit, turn)), "outcome": "done"}
+    return {"talk": talk.after(await keep(runtime.context.interview_context, talk.unit, turn))}
+
+
+async def go_on(state: TurnState) -> Literal["ask", "end"]:
+    talk = state["talk"]
+    return "end" if talk.stop or talk.budget <= 0 else "ask"
 
 
 NODES = (check_budget, formulate_question, get_answer, interpret_response, evaluate_completion)
@@ -176,8 +182,8 @@ for node in NODES:
 builder.add_edge(START, "check_budget")
 for one, other in pairwise(NODES):
     builder.add_conditional_edges(one.__name__, stopped, {"on": other.__name__, "out": END})
-builder.add_edge("evaluate_completion", END)
-turn_graph = builder.compile(checkpointer=False)
+builder.add_conditional_edges("evaluate_completion", go_on, {"ask": "check_budget", "end": END})
+inquiry_graph = builder.compile()
 
 
 class Inquiry(Conversations[NoInstrument, InquirySettings, Found, Record]):
@@ -193,11 +199,10 @@ class Inquiry(Conversations[NoInstrument, InquirySettings, Found, Record]):
         text = transcript(talk.turns, context.language)
         return turn_block(context, talk.unit, asked, "An interview.", heading="So far", said=text)
 
-    async def advance(self, talk: Record, context: InterviewContext) -> Record | Outcome:
-        ended = await turn_graph.ainvoke({"talk": talk}, context=InquiryContext(context, self))
-        ahead: Record = ended["talk"]
-        outcome: Outcome = ended["outcome"]
-        return ahead if outcome == "done" else outcome
+    async def hold(self, talk: Record, context: InterviewContext) -> Outcome:
+        return await run_conversation(
+            inquiry_graph, {"talk": talk}, max_steps=20, context=InquiryContext(context, self)
+        )
 
 
 # --- a discussion -----------------------------------------------------------------------------------------------------
@@ -248,20 +253,45 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
             context, talk.unit, asked, "A discussion.", heading="So far", said=text, session=talk.unit, items=items
         )
 
-    async def advance(
-        self, talk: Conversation[Position], context: InterviewContext
-    ) -> Conversation[Position] | Outcome:
-        """A turn, kept as soon as it is held, or a round."""
-        asked = self.due(talk, context)[: 1 if self.settings.order == "sequential" else None]
-        heard = await hear(context, [self.block(talk, due, context) for due in asked])
-        if isinstance(heard, str):
-            return heard
-        for wanted, response in zip(asked, heard, strict=True):
-            sure = next((answer.value for answer in response.answers if answer.item == "confidence"), None)
-            stop = "rounds" if wanted.turn == SPEAKERS * ROUNDS else ""
-            turn = Position(**wanted.model_dump(), **response.kept, confidence=sure or 0.0, stop=stop)
-            talk = talk.after(await keep(context, talk.unit, turn))
-        return talk
+    async def hold(self, talk: Conversation[Position], context: InterviewContext) -> Outcome:
+        discussion_context = DiscussionContext(context, self)
+        return await run_conversation(discussion_graph, {"talk": talk}, max_steps=20, context=discussion_context)
+
+
+class PassState(TurnOutcome, total=False):
+    talk: Conversation[Position]
+
+
+@dataclass(frozen=True)
+class DiscussionContext:
+    interview_context: InterviewContext
+    discussion: Discussion
+
+
+async def take_turns(state: PassState, runtime: Runtime[DiscussionContext]) -> PassState:
+    """A turn, kept as soon as it is held, or a round."""
+    talk, discussion, context = state["talk"], runtime.context.discussion, runtime.context.interview_context
+    asked = discussion.due(talk, context)[: 1 if discussion.settings.order == "sequential" else None]
+    heard = await hear(context, [discussion.block(talk, due, context) for due in asked])
+    if isinstance(heard, str):
+        return {"outcome": heard}
+    for wanted, response in zip(asked, heard, strict=True):
+        sure = next((answer.value for answer in response.answers if answer.item == "confidence"), None)
+        stop = "rounds" if wanted.turn == SPEAKERS * ROUNDS else ""
+        turn = Position(**wanted.model_dump(), **response.kept, confidence=sure or 0.0, stop=stop)
+        talk = talk.after(await keep(context, talk.unit, turn))
+    return {"talk": talk}
+
+
+async def next_pass(state: PassState) -> Literal["again", "end"]:
+    return "end" if state.get("outcome") or state["talk"].stop else "again"
+
+
+passes = StateGraph(PassState, context_schema=DiscussionContext)
+passes.add_node("take_turns", take_turns)
+passes.add_edge(START, "take_turns")
+passes.add_conditional_edges("take_turns", next_pass, {"again": "take_turns", "end": END})
+discussion_graph = passes.compile()
 
 
 # --- who answers ------------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from enquete.nodes.ask import Channels, ask_shard, build_sends, open_first_round
 from enquete.nodes.close_round import choose_probes_or_end, file_stage, round_barrier
 from enquete.nodes.run_session import using
 from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState, ShardSpec, merge_by_id
-from enquete.state.request import RunRequest
 
 
 class DelphiState(MethodologyState):
@@ -76,9 +75,7 @@ async def code_again(state: DelphiState) -> Channels:
     return barrier.next_state
 
 
-builder = StateGraph(
-    DelphiState, context_schema=RunRequest, input_schema=MethodologyInput, output_schema=MethodologyOutput
-)
+builder = StateGraph(DelphiState, input_schema=MethodologyInput, output_schema=MethodologyOutput)
 builder.add_node("open_panel", open_first_round)
 builder.add_node("ask_open_questions", ask_shard, input_schema=ShardSpec)
 builder.add_node("code_themes", code_themes)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, MethodParts, Offer, SettingFile, Steps
+from enquete.state.methodology import Methodology, MethodParts, Offer, SettingFile
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -50,10 +50,10 @@ def _persons() -> PersonInterviews:
     return PERSONS
 
 
-def _unit() -> Any:
-    from enquete.graphs.discovery.procedure import interview_graph
+def _graph() -> Any:
+    from enquete.graphs.discovery.graph import discovery
 
-    return interview_graph
+    return discovery
 
 
 METHODOLOGY = Methodology(
@@ -64,7 +64,7 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=_asking,
     evaluation=_evaluation,
-    steps=Steps("open_records", "fill_records", "close_records", unit=_unit),
+    graph=_graph,
     probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
     drafts=_drafts,
     offers=Offer(

@@ -9,7 +9,6 @@ from langgraph.graph import END, START, StateGraph
 from enquete.nodes.ask import Channels, ask_shard, open_first_round, send_shards_to
 from enquete.nodes.close_round import choose_probes_or_end, close_and_file
 from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState, ShardSpec, merge_by_id
-from enquete.state.request import RunRequest
 
 
 class DiversityState(MethodologyState):
@@ -23,9 +22,7 @@ async def close_sort(state: DiversityState) -> Channels:
     return await close_and_file(state, lambda barrier: {"placements": barrier.mean_by_item()})
 
 
-builder = StateGraph(
-    DiversityState, context_schema=RunRequest, input_schema=MethodologyInput, output_schema=MethodologyOutput
-)
+builder = StateGraph(DiversityState, input_schema=MethodologyInput, output_schema=MethodologyOutput)
 builder.add_node("open_sort", open_first_round)
 builder.add_node("sort_statements", ask_shard, input_schema=ShardSpec)
 builder.add_node("close_sort", close_sort)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, MethodParts, Offer, Steps
+from enquete.state.methodology import Methodology, MethodParts, Offer
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -47,10 +47,10 @@ def _persons() -> PersonInterviews:
     return PERSONS
 
 
-def _unit() -> Any:
-    from enquete.graphs.laddering.procedure import turn_graph
+def _graph() -> Any:
+    from enquete.graphs.laddering.graph import laddering
 
-    return turn_graph
+    return laddering
 
 
 METHODOLOGY = Methodology(
@@ -61,7 +61,7 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=_asking,
     evaluation=_evaluation,
-    steps=Steps("open_interviews", "interview_agents", "close_interviews", unit=_unit),
+    graph=_graph,
     probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
     drafts=_drafts,
     offers=Offer(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, MethodParts, NoSettings, Steps
+from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, MethodParts, NoSettings
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -18,6 +18,12 @@ def _asking() -> MethodParts:
     from enquete.graphs.longitudinal.procedure import Wave, planted
 
     return MethodParts(LongitudinalInstrument, NoSettings, Wave, planted)
+
+
+def _graph() -> Any:
+    from enquete.graphs.longitudinal.graph import longitudinal
+
+    return longitudinal
 
 
 def _evaluation() -> Evaluation:
@@ -40,7 +46,7 @@ METHODOLOGY = Methodology(
     phases=("T0", "T1"),
     asks=_asking,
     evaluation=_evaluation,
-    steps=Steps("open_wave", "ask_wave", "close_wave"),
+    graph=_graph,
     probes=(*PROBES_OF_CLOSED, "negative_control"),
     drafts=_drafts,
 )

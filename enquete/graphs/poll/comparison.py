@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from enquete.analysis.preference import win_rate
 from enquete.ledger.folders import write_atomically
 from enquete.locale import N_
-from enquete.nodes.critic_graph import MatchingBuffer, Side, Winner, is_tool_call, winner_of
+from enquete.nodes.answer_pairs import MatchingBuffer, Side, Winner, is_tool_call, winner_of
 from enquete.nodes.model_server import opened
 from enquete.nodes.run_list import NamedRecords
 from enquete.respondents.critic import (

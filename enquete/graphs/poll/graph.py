@@ -9,7 +9,6 @@ from langgraph.graph import END, START, StateGraph
 from enquete.nodes.ask import Channels, ask_shard, open_first_round, send_shards_to
 from enquete.nodes.close_round import choose_probes_or_end, close_and_file
 from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState, ShardSpec, merge_by_id
-from enquete.state.request import RunRequest
 
 
 class PollState(MethodologyState):
@@ -23,9 +22,7 @@ async def close_poll(state: PollState) -> Channels:
     return await close_and_file(state, lambda barrier: {"answered": barrier.count_answered()})
 
 
-builder = StateGraph(
-    PollState, context_schema=RunRequest, input_schema=MethodologyInput, output_schema=MethodologyOutput
-)
+builder = StateGraph(PollState, input_schema=MethodologyInput, output_schema=MethodologyOutput)
 builder.add_node("open_poll", open_first_round)
 builder.add_node("ask_questions", ask_shard, input_schema=ShardSpec)
 builder.add_node("close_poll", close_poll)

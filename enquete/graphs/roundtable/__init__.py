@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, MethodParts, Offer, Steps
+from enquete.state.methodology import Methodology, MethodParts, Offer
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -40,10 +40,10 @@ def _operations() -> Sequence[Operation]:
     return OPERATIONS
 
 
-def _unit() -> Any:
-    from enquete.graphs.roundtable.procedure import discussion_graph
+def _graph() -> Any:
+    from enquete.graphs.roundtable.graph import roundtable
 
-    return discussion_graph
+    return roundtable
 
 
 METHODOLOGY = Methodology(
@@ -54,7 +54,7 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     asks=_asking,
     evaluation=_evaluation,
-    steps=Steps("seat_groups", "discuss", "close_tables", unit=_unit),
+    graph=_graph,
     probes=(),  # a discussion that goes its own way is another one when held again, which is what a replicate is for
     drafts=_drafts,
     offers=Offer(

@@ -10,7 +10,6 @@ from enquete.graphs.scenario.coding import code_open_answers, pinned_labels
 from enquete.nodes.ask import Channels, ask_shard, open_first_round, send_shards_to
 from enquete.nodes.close_round import choose_probes_or_end, file_stage, round_barrier
 from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState, ShardSpec, merge_by_id
-from enquete.state.request import RunRequest
 
 
 class ScenarioState(MethodologyState):
@@ -30,9 +29,7 @@ async def code_reactions(state: ScenarioState) -> Channels:
     return barrier.next_state
 
 
-builder = StateGraph(
-    ScenarioState, context_schema=RunRequest, input_schema=MethodologyInput, output_schema=MethodologyOutput
-)
+builder = StateGraph(ScenarioState, input_schema=MethodologyInput, output_schema=MethodologyOutput)
 builder.add_node("open_scenarios", open_first_round)
 builder.add_node("rate_scenarios", ask_shard, input_schema=ShardSpec)
 builder.add_node("code_reactions", code_reactions)

@@ -14,8 +14,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
+from enquete.checkpoints.savers import RunSaver, saver
 from enquete.ledger.folders import CHECKPOINTS
-from enquete.ledger.savers import RunSaver, saver
 from enquete.state.errors import LedgerError
 
 

@@ -6,7 +6,6 @@ import logging
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -193,8 +192,3 @@ def _readable(path: Path) -> bool:
         if not is_damage(error):
             raise LedgerError(f"{path}: cannot be read ({reason(error)})") from error
         return False
-
-
-def thread_id(run_id: str, drawing: str, version: str, walk: int) -> str:
-    """Another graph, version or walk is another thread: resuming on a changed graph can skip work silently."""
-    return f"{run_id}/{version}/{sha256(drawing.encode()).hexdigest()[:8]}/{walk}"
