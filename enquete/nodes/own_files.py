@@ -65,7 +65,9 @@ def read_own_file(methodology: Methodology, given: str | Mapping[str, Any], own_
         InstrumentError: with every problem of the file, read as what it is nearest to.
     """
     if not isinstance(given, str):
-        instrument, notes = complete_instrument(methodology.instrument, SourceFile(IN_PYTHON, dict(given), {}, {}, ()))
+        content: dict[str | int, Value] = {}
+        content.update(given.items())
+        instrument, notes = complete_instrument(methodology.instrument, SourceFile(IN_PYTHON, content, {}, {}, ()))
         return OwnFile(instrument, notes)
     path = _path_of(methodology, given, own_folder)
     setting = _setting_of(methodology, path)

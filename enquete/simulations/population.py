@@ -183,7 +183,9 @@ class SamplingFrame:
             self.rows_left_out += number
             self.issues.append(left_out_twins(number, [at for at, _, _ in twins], self._file))
         else:
-            self.issues += [twin_issue(*at.partition(", ")[::2], first, name) for at, first, name in twins]
+            for at, first, name in twins:
+                file, _, where = at.partition(", ")
+                self.issues.append(twin_issue(file, where, first, name))
         self._database.executescript(_DROP_TWINS)
 
     def _look_for_gaps(self) -> None:

@@ -120,7 +120,7 @@ def test_a_file_of_a_setting_may_be_named_where_an_instrument_is(
     for reviewed in (review_file(file), review_file(file, method)):
         assert (reviewed.methodology, reviewed.setting) == (method, setting)
     people = personas(tmp_path, 2)
-    asked = {"language": "en", "fit": "any", "respondent": "synthetic"}
+    asked: dict[str, Any] = {"language": "en", "fit": "any", "respondent": "synthetic"}
     run = bare_runs.interview(people, instruments={method: file}, out=str(tmp_path / "a"), **asked)
     by_setting = bare_runs.interview(
         people, methods=[method], settings={method: {setting: file}}, out=str(tmp_path / "b"), **asked

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any, Self
 
-from tests.support.model_server import Draw, ModelServer
+from tests.support.model_server import ModelServer
+from tests.support.server_faults import Draw
 
 BROKEN_TEXT = "I would vote"
 WHOLE_TEXT = "I would vote against it, because the fees are not fair to small boats."
