@@ -42,7 +42,7 @@ def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
         first = do(root, "start", interview_id="ada", **ADA)
         second, third = (do(root, "answer", interview_id="ada", answer=answer) for answer in SAID)
     assert (first["status"], first["question"], first["turns"]) == (
-        "waiting", "What matters most to you about this topic?", [],
+        "waiting", "What matters most to you about “Oat drink in daily life”?", [],
     )  # fmt: skip
     assert [node["text"] for node in second["graph"]["nodes"]] == ["Mostly the foam in my coffee"]
     assert [(edge["source"], edge["target"], edge["label"]) for edge in third["graph"]["edges"]] == [
@@ -157,7 +157,7 @@ def test_an_interview_on_the_page(root: Path) -> None:
         assert "Begin an interview" in client.get("/interviews").text
         form = {"interview_id": "ada", **{key: str(value).lower() for key, value in ADA.items()}, "name": "Ada"}
         begun = client.post("/interviews/laddering", data=form, follow_redirects=True)
-        assert "What matters most to you about this topic?" in begun.text
+        assert "What matters most to you about “Oat drink in daily life”?" in begun.text
         assert "it grows with the answers" in begun.text
         here = begun.url.path
         empty = client.post(f"{here}/answer", data={"answer": " "})
