@@ -6,7 +6,6 @@ an export compares every row with its checksum first (damage.py).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from zlib import crc32
 
@@ -15,13 +14,17 @@ from enquete.ledger.tables import row_columns
 Row = tuple[object, ...]
 
 
+SEPARATOR, NOT_TEXT = "\x1f", "\x1e"
+
+
 def checksum_of(values: Sequence[object]) -> int:
     """Return the CRC-32 of a row's values in the order of its table's columns, without a number of the database's.
 
-    It finds every change of up to 32 neighbouring bits. JSON tells types and the ends of texts apart, and is the same
-    for every Python and both databases.
+    It finds every change of up to 32 neighbouring bits. Numbers and NULL are marked, so that they differ from a text
+    that reads the same; both databases give them back as they were written.
     """
-    return crc32(json.dumps(values).encode())
+    parts = [value if type(value) is str else f"{NOT_TEXT}{value!r}" for value in values]
+    return crc32(SEPARATOR.join(parts).encode())
 
 
 def seal(values: Row) -> Row:
