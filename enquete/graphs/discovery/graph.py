@@ -92,7 +92,13 @@ Turn = Runtime[DiscoveryContext]
 
 
 async def check_budget(state: InterviewState, runtime: Turn) -> InterviewState:
-    """Tell whether there is something left to ask for."""
+    """Tell whether there is something left to ask for.
+
+    Raises:
+        RuntimeError: The stored turns give another record than the interview; it would be lost with the process.
+    """
+    if state["ascr"] != state["interview"].record:
+        raise RuntimeError(f"{state['interview'].unit}: the stored turns give another record than the interview")
     return {"complete": state["interview"].done}
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from enquete.graphs.discovery.graph import interview
 from enquete.graphs.discovery.interview import DiscoveryContext, begun
 from enquete.graphs.discovery.interviewer import QuestionOut
-from enquete.graphs.discovery.procedure import ROUTES, Discovery, interview_graph
+from enquete.graphs.discovery.procedure import Discovery
 from enquete.graphs.discovery.record import same, values
 from enquete.graphs.discovery.schema import load_schema
 from enquete.graphs.discovery.synthetic import answer, known
+from enquete.nodes.conversations import without_checkpoints
 from enquete.state.asking import Answer, Block, Language
 from tests.graphs.discovery.interviews import (
     INSTRUMENT,
@@ -31,11 +33,10 @@ OFF_TOPIC = ["The weather has been fine.", "My cousin has a new car.", "I had fi
 
 
 def test_the_loop_is_five_named_nodes_and_its_turns_are_its_checkpoint() -> None:
-    assert [node.__name__ for node in ROUTES] == [
+    assert list(interview.get_graph().nodes)[1:-1] == [
         "check_budget", "formulate_question", "get_answer", "interpret_response", "evaluate_completion",
     ]  # fmt: skip
-    assert set(interview_graph.get_graph().nodes) == {*(node.__name__ for node in ROUTES), "__start__", "__end__"}
-    assert interview_graph.checkpointer is False
+    assert without_checkpoints(interview).checkpointer is False
 
 
 def test_channels_append_messages_reduce_the_record_and_count_the_budget_down() -> None:
@@ -45,7 +46,7 @@ def test_channels_append_messages_reduce_the_record_and_count_the_budget_down() 
         {"stages": [{"stage-id": quoted("packing")}]},
     ))  # fmt: skip
     talk = begun(person().id, chosen)
-    ended = asyncio.run(interview_graph.ainvoke(
+    ended = asyncio.run(interview.ainvoke(
         {"interview": talk, "ascr": {}, "budget": talk.budget}, context=DiscoveryContext(memory, INSTRUMENT, chosen)
     ))  # fmt: skip
     assert [message["text"] for message in ended["messages"]][1::2] == [

@@ -7,7 +7,6 @@ import asyncio
 import copy
 import inspect
 import itertools
-from collections.abc import Iterator
 from functools import reduce
 from typing import Any, get_type_hints
 
@@ -15,8 +14,10 @@ import pytest
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from enquete.graphs.laddering import graph
 from enquete.graphs.laddering.files import codebook_yaml, implications_csv
-from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, stored_interview
+from enquete.graphs.laddering.graph import InterviewState, interview, scoring_persistence
+from enquete.graphs.laddering.interview import LadderingInterview, TurnContext, TurnRecord, stored_interview
 from enquete.graphs.laddering.interviewer import (
     ConceptFound,
     Extraction,
@@ -26,19 +27,12 @@ from enquete.graphs.laddering.interviewer import (
 )
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, with_poles
-from enquete.graphs.laddering.procedure import (
-    ROUTES,
-    Laddering,
-    TurnContext,
-    TurnState,
-    scoring_persistence,
-    turn_graph,
-)
+from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.questions import WordedQuestion, WordingInput, acceptable, fit_to_ask
 from enquete.graphs.laddering.settings import LadderingLayers, LadderingSettings, most_words
 from enquete.graphs.laddering.signals import after_choice
 from enquete.instruments.text import Text
-from enquete.nodes.conversations import turn_name
+from enquete.nodes.conversations import turn_name, without_checkpoints
 from enquete.respondents.roles import normal
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant, Reply
 from enquete.state.interview_context import InterviewerTask
@@ -60,9 +54,8 @@ SETTINGS = LadderingSettings(turns=4)
 
 
 def test_ten_named_nodes_in_their_order_without_a_checkpointer() -> None:
-    assert tuple(node.__name__ for node in ROUTES) == TEN
-    assert set(turn_graph.get_graph().nodes) == {*TEN, "__start__", "__end__"}
-    assert turn_graph.checkpointer is False
+    assert tuple(interview.get_graph().nodes) == ("__start__", "open_interview", *TEN, "__end__")
+    assert without_checkpoints(interview).checkpointer is False
 
 
 @pytest.fixture(scope="module")
@@ -78,25 +71,27 @@ def undisturbed(whole: MemoryContext) -> LadderingInterview:
     return stored_interview(person().id, whole.values)
 
 
-async def _updates(memory_context: MemoryContext) -> list[tuple[str, dict[str, Any]]]:
+def begun(memory_context: MemoryContext) -> LadderingInterview:
     unit = memory_context.participants()[0].id
-    interview, updates = (
-        LadderingInterview(unit, question="Worauf kommt es Ihnen an?"), list[tuple[str, dict[str, Any]]]())  # fmt: skip
+    return LadderingInterview(unit, question="Worauf kommt es Ihnen an?", question_by="nobody")
+
+
+async def _updates(memory_context: MemoryContext) -> list[tuple[str, dict[str, Any]]]:
+    updates = list[tuple[str, dict[str, Any]]]()
     context = TurnContext(memory_context, INSTRUMENT, SETTINGS)
-    while not interview.stop:
-        async for step in turn_graph.astream({"interview": interview}, context=context, stream_mode="updates"):
-            updates += step.items()
-        interview = updates[-1][1]["result"]
+    start, config = {"interview": begun(memory_context)}, {"recursion_limit": 100}
+    async for step in interview.astream(start, config, context=context, stream_mode="updates"):
+        updates += step.items()
     return updates
 
 
 def test_nodes_write_channels_of_their_types_and_nothing_else(undisturbed: LadderingInterview) -> None:
-    channels = get_type_hints(TurnState)
+    channels = get_type_hints(InterviewState)
     updates = asyncio.run(_updates(MemoryContext(person())))
-    drawn, held = updates[-1][1]["result"], undisturbed
+    drawn, held = updates[-1][1]["interview"], undisturbed
     assert [turn.answer for turn in drawn.turns] == [turn.answer for turn in held.turns]  # the graph goes as a run does
     assert (drawn.graph, drawn.states, drawn.stop) == (held.graph, held.states, held.stop)
-    assert {name for name, _ in updates} == set(TEN)
+    assert {name for name, _ in updates} == {"open_interview", *TEN}
     for name, written in updates:
         assert written.keys() <= channels.keys(), name
         for key, value in written.items():
@@ -248,35 +243,34 @@ def test_a_turn_is_read_back_as_it_was_kept(undisturbed: LadderingInterview) -> 
 SIX = LadderingSettings(turns=6)
 
 
-def steps(context: MemoryContext) -> Iterator[tuple[Any, dict[str, Any], dict[str, Any], dict[str, Any]]]:
-    """(node, what it was given, a copy of that from before, what it wrote), turn by turn, without LangGraph."""
-    interview = LadderingInterview(context.participants()[0].id, question="Worauf kommt es Ihnen an?")
-    runtime = Runtime(context=TurnContext(context, INSTRUMENT, SIX))
-    while not interview.stop:
-        state: dict[str, Any] = {"interview": interview}
-        node: Any = next(iter(ROUTES))
-        while node is not None:
-            given = dict(state)
-            before = copy.deepcopy(given)
-            written = asyncio.run(node(given, runtime))
-            yield node, given, before, written
-            state |= written
-            way = ROUTES[node]
-            node = way[1][asyncio.run(way[0](state))] if isinstance(way, tuple) else way
-        interview = state["result"]
+async def steps(context: MemoryContext) -> list[tuple[str, dict[str, Any]]]:
+    """(node, what it was given) of an interview, as LangGraph runs it."""
+    start, config = {"interview": begun(context)}, {"recursion_limit": 100}
+    tasks = interview.astream(start, config, context=TurnContext(context, INSTRUMENT, SIX), stream_mode="tasks")
+    return [(task["name"], task["input"]) async for task in tasks if "input" in task]
 
 
 @pytest.fixture(scope="module")
-def walked() -> list[tuple[Any, dict[str, Any], dict[str, Any], dict[str, Any]]]:
-    return list(steps(MemoryContext(person())))
+def asked() -> MemoryContext:
+    return MemoryContext(person())
 
 
-def test_nodes_change_nothing_they_are_given(walked: list[Any]) -> None:
-    """Compared in depth, call by call; a cached property of a pinned object is no change."""
-    for node in ROUTES:
-        calls = [(given, before) for step, given, before, _ in walked if step is node]
-        assert len(calls) >= 5
-        assert all(given == before for given, before in calls), node.__name__
+@pytest.fixture(scope="module")
+def walked(asked: MemoryContext) -> list[tuple[str, dict[str, Any]]]:
+    return asyncio.run(steps(asked))
+
+
+def test_nodes_change_nothing_they_are_given(asked: MemoryContext, walked: list[Any]) -> None:
+    """Started over with what they were given, and compared in depth; a cached property of a pinned object is no
+    change."""
+    runtime = Runtime(context=TurnContext(asked, INSTRUMENT, SIX))
+    for name in TEN:
+        inputs = [given for node, given in walked if node == name]
+        assert len(inputs) >= 5
+        for given in inputs:
+            before = copy.deepcopy(given)
+            asyncio.run(getattr(graph, name)(given, runtime))
+            assert given == before, name
 
 
 def yields_once(who: Participant, block: Block) -> Answer:
@@ -305,14 +299,14 @@ def test_yield_and_dryness_are_recorded_turn_by_turn() -> None:
 
 def test_a_turn_whose_states_are_lost_is_not_passed_over(monkeypatch: pytest.MonkeyPatch, walked: list[Any]) -> None:
     """What response_saving writes is what persistence keeps: states that the record does not add up to are an error."""
-    _, given, before, _ = next(step for step in walked if step[0] is scoring_persistence and step[1].get("choice"))
+    persisted = (given for node, given in walked if node == "scoring_persistence")
+    before = next(given for given in persisted if given.get("choice"))
     unchanged = {**before, "states": {**before["states"]}}
     focus = before["choice"].focus or "n1"
     unchanged["states"][focus] = after_choice(before["states"], focus, "deepen")[focus]
     runtime = Runtime(context=TurnContext(MemoryContext(person()), INSTRUMENT, SIX))
     with pytest.raises(RuntimeError, match="other node states"):
         asyncio.run(scoring_persistence(unchanged, runtime))  # a turn's own keys
-    assert given
 
 
 # --- whole interviews with planted respondents, without a model ------------------------------------------------------
