@@ -68,7 +68,9 @@ class NobodyAsks:
     async def ask(self, who: Participant, block: Block, model: object) -> NoReturn:
         raise RuntimeError(f"a report asked {who.id} for {block.key}")
 
-    async def request(self, key: CallKey, compose: object, offline: object = None) -> NoReturn:
+    async def request(
+        self, key: CallKey, compose: object, offline: object = None, *, has_standby: bool = False
+    ) -> NoReturn:
         raise RuntimeError(f"a report requested {key}")
 
 
