@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -187,11 +187,11 @@ class _RowRepair:
 
     def _replace_numbered(self, table: str, row: DamagedRow) -> bool:
         """Replace a row by the one of its number. Where the copy has none, drop it."""
-        stored = next(self._rows_of_copy(table, f"id = {int(row.key[0])}"), None)
-        if stored is not None:
+        stored = self._rows_of_copy(table, f"id = {int(row.key[0])}")
+        if stored:
             names = names_of(table).split(", ")
             changes = ", ".join(f"{name} = ?" for name in names)
-            self._connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*stored, row.key[0]))
+            self._connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*stored[0], row.key[0]))
             return True
         if table == "calls":
             self._lose_call(row.key[0])
@@ -207,12 +207,12 @@ class _RowRepair:
         where = " AND ".join(f"{name} = ?" for name in key_columns(table))
         self._connection.execute(f"DELETE FROM {table} WHERE {where}", key)
 
-    def _rows_of_copy(self, table: str, where: str = "") -> Iterable[Any]:
+    def _rows_of_copy(self, table: str, where: str = "") -> list[tuple[Any, ...]]:
         if self._copy is None:
-            return iter(())
+            return []
         conditions = [part for part in (where, FINAL.get(table, "")) if part]
         with closing(connect(self._copy, read_only=True)) as copy:
-            return iter(copy.execute(select_rows(table, " AND ".join(conditions))).fetchall())
+            return list(copy.execute(select_rows(table, " AND ".join(conditions))).fetchall())
 
     def _add_missing(self, table: str) -> int:
         """Add the rows of the copy whose key the ledger lacks now."""

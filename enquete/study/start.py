@@ -133,7 +133,7 @@ class Driver:
     def caps(self) -> tuple[int | None, float | None]:
         """The tokens and US dollars that the run may cost; those asked for, until it has begun."""
         if self._run_session is None:
-            return self._machine.cap_tokens, self._machine.cap_usd
+            return self.machine.cap_tokens, self.machine.cap_usd
         return self._run_session.budget.cap, self._run_session.budget.cap_usd
 
     @property

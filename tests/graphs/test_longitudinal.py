@@ -242,8 +242,7 @@ ON_SCALES = {
 def on_several_scales() -> Analysis:
     """Three statements of agreement (1–5), two on “much worse … much better” (1–5), one on 0–10; everybody alike."""
     items = [
-        {"item_id": item, "wording": item, "family": "all", "scale": scale}
-        for item, (scale, _) in ON_SCALES.items()
+        {"item_id": item, "wording": item, "family": "all", "scale": scale} for item, (scale, _) in ON_SCALES.items()
     ]
     instrument = LongitudinalInstrument.model_validate({
         "instrument_id": "several", "version": "1.0.0", "title": "T", "topic": "T", "language_default": "en",

@@ -78,6 +78,7 @@ def test_lowest_and_highest_are_those_of_the_answers_and_the_scale_stands_apart(
     made = analysed(answers({"fisher": ["1"] * 3}, {"fisher": [2, 3, 4]}))
     mean = row(made, "means", item="fair")
     assert (mean["lowest"], mean["highest"], mean["scale"]) == (2, 4, "1–5")
-    assert "(scale 1–5; simultaneous 95% interval" in findings(
-        PRESENTATION, analysed(answers({"fisher": ["1"] * 5}, {"fisher": [2, 3, 4, 3, 3]}))
-    )["mean"].text
+    assert (
+        "(scale 1–5; simultaneous 95% interval"
+        in findings(PRESENTATION, analysed(answers({"fisher": ["1"] * 5}, {"fisher": [2, 3, 4, 3, 3]})))["mean"].text
+    )

@@ -60,9 +60,7 @@ def test_what_groups_are_compared_by_is_named(by_region: Made) -> None:
 def test_findings_of_data_that_cannot_be_judged_stand_under_a_reservation(by_region: Made) -> None:
     page = json.loads((by_region.synthesis / "page_one.json").read_text("utf-8"))
     assert [usable["standing"] for usable in page["usable"]] == ["cannot be judged"]
-    assert (
-        "Poll: these findings cannot be judged." in page["notices"]
-    )
+    assert "Poll: these findings cannot be judged." in page["notices"]
     report = (by_region.synthesis / "report.md").read_text("utf-8")
     assert 0 < report.index("Poll: these findings cannot be judged.") < report.index("## What was found")
 
