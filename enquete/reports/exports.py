@@ -215,7 +215,7 @@ def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, f
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    files = data_files(reading, frame, material.asked, material.analysed.agents, material.declared, "long")
+    files = data_files(reading, frame, material.asked, material.analysed.agents, material.declared, "standing")
     book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
