@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -45,6 +45,9 @@ from enquete.state.interview_context import REHEARSAL
 from enquete.state.methodology import Plan
 from enquete.state.request import ModelLimits
 from enquete.state.settings import Machine
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BYTES_LIKELY, BYTES_LEAST, BYTES_MOST = 4.0, 2.5, 6.0
 ASKED_AGAIN = 1.34
@@ -180,6 +183,39 @@ class Estimate(BaseModel):
         }  # fmt: skip
         return {"claims": needs, "estimate": self.model_dump(mode="json")}
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per kind of call, and their total: stage, purpose, arm and model, with likely, lowest and highest
+        calls, tokens and US dollars. NaN where a price is unknown."""
+        import pandas as pd  # noqa: PLC0415 - an estimate for a program does without
+
+        rows = [_row_of(line.methodology, line.phase, line.arm, line.purpose, line.model, line) for line in self.lines]
+        rows.append(_row_of("total", "", "", "", "", self))
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        """Say what the run would cost, a line a kind of call."""
+        named = f"Estimate of {self.sim_id}: {self.agents} agents, {self.respondent}"
+        lines = [
+            f"  {' '.join(filter(None, (line.methodology, line.phase, line.arm)))}: {line.purpose} by {line.model}, "
+            f"{_amount(line)}"
+            for line in self.lines
+        ]
+        exceeded = {
+            "tokens": f"over the cap of {self.cap_tokens:,} tokens",
+            "usd": f"over the cap of {self.cap_usd} USD",
+        }
+        verdict = exceeded.get(self.exceeds, f"within the cap of {self.cap_tokens:,} tokens")
+        return "\n".join(
+            [named, *lines, f"  in all: {_amount(self)}; {verdict}", *(f"  {note}" for note in self.notes)]
+        )
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        shown: str = self.table.to_html(index=False, na_rep="unknown", float_format="{:,.4g}".format, border=0)
+        return shown
+
     def as_object(self) -> dict[str, JsonValue]:
         """For programs: totals beside the lines."""
         usd = self.usd
@@ -191,6 +227,33 @@ class Estimate(BaseModel):
             "exceeds": self.exceeds,
             "sufficient_tokens": self.sufficient_tokens,
         }
+
+
+def _row_of(
+    methodology: str, phase: str, arm: str, purpose: str, model: str, of: EstimateLine | Estimate
+) -> dict[str, str | float]:
+    ranges = {"calls": of.calls, "input_tokens": of.input_tokens, "output_tokens": of.output_tokens}
+    row: dict[str, str | float] = {
+        "methodology": methodology, "phase": phase, "arm": arm, "purpose": purpose, "model": model
+    }  # fmt: skip
+    for name, amount in ranges.items():
+        row |= {name: amount.likely, f"{name}_low": amount.low, f"{name}_high": amount.high}
+    usd = of.usd
+    row |= {
+        "usd": usd.likely if usd else math.nan, "usd_low": usd.low if usd else math.nan,
+        "usd_high": usd.high if usd else math.nan,
+    }  # fmt: skip
+    return row
+
+
+def _amount(of: EstimateLine | Estimate) -> str:
+    """Calls, tokens and dollars, each likely (least to most)."""
+    calls, tokens, usd = of.calls, of.tokens, of.usd
+    price = "price unknown" if usd is None else f"{usd.likely:.4f} USD ({usd.low:.4f} to {usd.high:.4f})"
+    return (
+        f"{calls.likely:,.0f} calls ({calls.low:,.0f} to {calls.high:,.0f}), "
+        f"{tokens.likely:,.0f} tokens ({tokens.low:,.0f} to {tokens.high:,.0f}), {price}"
+    )
 
 
 def estimated(

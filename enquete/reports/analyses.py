@@ -163,10 +163,12 @@ class AgentColumn:
 
 @dataclass(frozen=True)
 class AgentTable:
-    """table: index participant, one row an agent. columns: what methodologies say, and the group."""
+    """table: index participant, one row an agent. columns: what methodologies say, and the group. covariates: columns
+    of the table that come from a personas file."""
 
     table: pd.DataFrame
     columns: tuple[AgentColumn, ...] = field(default=())
+    covariates: tuple[str, ...] = field(default=())
 
     @cached_property
     def twins(self) -> dict[str, str]:
@@ -335,14 +337,18 @@ def agent_table(
         axis=1,
     )
     column = groups.name if isinstance(groups.name, str) and groups.name != "stakeholder_type" else "stakeholder_type"
+    covariates: tuple[str, ...] = ()
+    if own_columns is not None and column in own_columns and pd.api.types.is_numeric_dtype(own_columns[column]):
+        column = f"{column}_group"  # the number itself stands beside the group that it lies in
     group = AgentColumn(column, "categorical", group_name, groups.reindex(table.index), POPULATION, group_words or {})
     if own_columns is not None:
         clear = own_columns.rename(
             columns=lambda name: f"persona_{name}" if name in RESERVED or name in table else name
         )
         table = pd.concat([table, clear.reindex(table.index)], axis=1)
+        covariates = tuple(map(str, clear))
     table[column] = group.values
-    return AgentTable(table, (group, *columns))
+    return AgentTable(table, (group, *columns), covariates)
 
 
 # --- Results of a run's methodologies as its readers hold them: analyses bound to a language and to the run's names ---

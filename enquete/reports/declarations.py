@@ -819,17 +819,19 @@ MOST_GROUPS = 8
 def groups_by(column: str, columns: pd.DataFrame | None) -> pd.Series[str]:
     """By participant: the value of a persona column; of one with many numbers the third that it lies in, "18–34".
 
-    columns: index participant, as texts. Raises InputError naming the columns that there are.
+    columns: index participant, each with its type. Raises InputError naming the columns that there are.
     """
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
     if columns is None or column not in columns:
         known = "none" if columns is None else ", ".join(map(str, columns))
         raise InputError(f"by: no persona column {column!r}; there are: {known}")
-    values = columns[column].map(lambda value: str(value).strip() or None)
-    numbers = pd.to_numeric(values, errors="coerce")
-    if numbers.notna().sum() < values.notna().sum() or numbers.nunique() <= MOST_GROUPS:
-        return values.dropna()
+    values = columns[column].dropna()
+    if not pd.api.types.is_numeric_dtype(values):
+        return values.astype(object)
+    numbers = values.astype(float)
+    if numbers.nunique() <= MOST_GROUPS:
+        return numbers.map("{:g}".format)
     thirds = pd.qcut(numbers, 3, labels=False, duplicates="drop")
     ends = numbers.groupby(thirds).agg(["min", "max"])
     words = {third: f"{low:g}–{high:g}" for third, (low, high) in zip(ends.index, ends.to_numpy(), strict=True)}

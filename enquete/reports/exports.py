@@ -242,7 +242,9 @@ def write_exports(
         told = episodes(reading, material.frame, material.asked, material.analysed.analyses, log)
         write_jsonl(exports / "episodes.jsonl", told)
     last = Last(account)
-    files = data_files(reading, frame, material.asked, material.analysed.agents, material.declared, "long", log, last)
+    files = data_files(
+        reading, frame, material.asked, material.analysed.agents, material.declared, "standing", log, last
+    )
     book = write_standing(exports, reading, material.asked, files, log)
     write_atomically(exports / "codebook.md", markdown(book, language))
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))

@@ -140,7 +140,7 @@ def data_files(
     asked: Sequence[AskedItem],
     agents: AgentTable,
     results: Mapping[str, Results],
-    layout: Layout = "both",
+    layout: Layout | Literal["standing"] = "both",
     log: GapLog = NOTHING_CAUGHT,
     last: Last | None = None,
 ) -> Iterator[DataFile]:
@@ -148,12 +148,17 @@ def data_files(
 
     frame: the response table, plain or not. results: of methodologies that declare tables (others have their answers
     alone), and what is nobody's own.
-    layout: how answers stand: a row an answer, a row an agent, or both. log: takes the bug of a methodology's file.
-    last: results whose files come after all others.
+    layout: how answers stand: a row an answer, a row an agent, or both; "standing" is what every run has: a row an
+    answer, and one file with a row an agent. log: takes the bug of a methodology's file. last: results whose files come
+    after all others.
     """
     language = reading.language
-    yield agents_file(agents, reading)
+    who = agents_file(agents, reading)
+    covariates = covariate_variables(who, agents)
+    yield who
     yield items_file(asked, language)
+    if layout != "long":
+        yield wide_file(reading, frame, asked, who, covariates)
     known = pd.Index(agents.table.index)
     if layout != "wide":
         yield answers_file(reading, frame, frame.columns, known)
@@ -167,9 +172,9 @@ def data_files(
                 answers_file(reading, frame.loc[rows, columns], columns, known), name=f"{name}.long",
                 title=tell(N_("{methodology}: answers"), language).format(methodology=title),
             )  # fmt: skip
-        if rows.any() and layout != "long":
+        if rows.any() and layout in ("wide", "both"):
             items = [item for item in asked if item.methodology == name]
-            yield from wide_files(name, title, frame[rows], items, language)
+            yield from wide_files(name, title, frame[rows], items, language, (who.frame, covariates))
         if name in results:
             yield from declared_files(results[name], title, known, log)
     for name, others in results.items():
@@ -236,19 +241,24 @@ WHO = ("run_id", "arm", "arm_role", "session", "participant", "agent_name", "sta
 
 
 def wide_files(
-    methodology: str, title: str, rows: pd.DataFrame, asked: Sequence[AskedItem], language: Language
-) -> Iterator[DataFile]:
-    """Participants × items, a file for every phase and round."""
+    methodology: str, title: str, rows: pd.DataFrame, asked: Sequence[AskedItem], language: Language,
+    known: tuple[pd.DataFrame, Sequence[Variable]] = (pd.DataFrame(), ()),
+) -> Iterator[DataFile]:  # fmt: skip
+    """Participants × items, a file for every phase and round. known: the table of agents, and which of its columns are
+    covariates."""
     by_id = {item.item_id: item for item in asked}
     where, starts = _numbered(rows, ("phase", "round"))
     for place, start in enumerate(starts):
         phase, number = str(rows["phase"].iloc[start]), int(rows["round"].iloc[start])
         part = f"{phase}_round{number}" if number else phase
         named = tell(NAMED[bool(number)], language).format(methodology=title, phase=phase, round=number)
-        yield _wide(f"{methodology}.wide_{part}", named, rows[where == place], by_id, language)
+        yield _wide(f"{methodology}.wide_{part}", named, rows[where == place], by_id, language, known)
 
 
-def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, AskedItem], language: Language) -> DataFile:
+def _wide(
+    name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, AskedItem], language: Language,
+    known: tuple[pd.DataFrame, Sequence[Variable]],
+) -> DataFile:  # fmt: skip
     who, first = _numbered(rows, ("arm", "session", "participant"))
     people = rows.iloc[first]
     turns = rows.duplicated(["arm", "session", "participant", "item_id"]).any()
@@ -256,13 +266,17 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, AskedIt
     heads = list(zip(rows["item_id"].iloc[starts], rows["turn"].iloc[starts], strict=True))
     order = np.argsort(what, kind="stable")
     bounds = np.searchsorted(what[order], np.arange(len(heads) + 1))
-    taken: set[str] = set(WHO)
     columns: dict[str, Any] = {
         column: people[column].to_numpy() for column in WHO if column != "session" or people[column].ne("").any()
     }
     variables = [Variable(name=name, label=name, means=tell(COLUMN_MEANINGS[name], language)) for name in columns]
+    taken: set[str] = set(WHO)
+    _add_covariates(columns, variables, taken, people["participant"], known)
     reasons: dict[str, pd.Series[Any]] = {}
-    for place, (item, turn) in enumerate(heads):
+    unknown = AskedItem("", "", "", place=len(asked))
+    in_questionnaire = sorted(range(len(heads)), key=lambda n: (heads[n][1], asked.get(heads[n][0], unknown).place))
+    for place in in_questionnaire:
+        item, turn = heads[place]
         at = order[bounds[place] : bounds[place + 1]]
         question = asked.get(item) or AskedItem("", item, "")
         stem = plain_name(f"{item}_turn{turn}" if turns else item, taken)
@@ -280,6 +294,171 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, AskedIt
         name=name, title=title, frame=pd.DataFrame(columns, copy=False), variables=variables, key=key,
         means=tell(WIDE, language), reasons=reasons,
     )  # fmt: skip
+
+
+def _add_covariates(
+    columns: dict[str, Any], variables: list[Variable], taken: set[str], participants: pd.Series[Any],
+    known: tuple[pd.DataFrame, Sequence[Variable]],
+) -> None:  # fmt: skip
+    """Put what a personas file says of these people behind who they are; types stay as they are."""
+    table, covariates = known
+    if not covariates:
+        return
+    by_participant = table.set_index("participant")
+    for variable in covariates:
+        name = plain_name(variable.name, taken)
+        values = by_participant[variable.name].reindex(participants.to_numpy())
+        columns[name] = values.reset_index(drop=True).array
+        variables.append(replace(variable, name=name))
+
+
+def covariate_variables(agents: DataFile, table: AgentTable) -> list[Variable]:
+    """Return the columns of the agents' file that a personas file brought along."""
+    return [variable for variable in agents.variables if variable.name in table.covariates]
+
+
+# --- One row an agent, with everything that it answered -----------------------------------------------------------
+
+WIDE_NAME = "wide"
+WHOLE_WIDE = N_(
+    "A row an agent: covariates, then every closed answer of all methodologies and rounds in the order of the "
+    "questionnaire. Main arm. Open answers, and why an answer is missing, stand in all_responses."
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WideColumn:
+    """One closed question on one occasion, in the order of the file. session: "" unless an agent has several."""
+
+    methodology: int
+    phase: str
+    round: int
+    session: str
+    turn: int
+    place: int
+    item: str
+
+
+def wide_file(
+    reading: RunReading, frame: pd.DataFrame, asked: Sequence[AskedItem], agents: DataFile,
+    covariates: Sequence[Variable],
+) -> DataFile:  # fmt: skip
+    """Agents × closed questions of the main arm, covariates first.
+
+    A column is called like its item; where that is not enough to tell columns apart, its methodology stands before it,
+    and phase, round, session and turn behind it.
+    """
+    language = reading.language
+    by_id = {(item.methodology, item.item_id): item for item in asked}
+    participants = agents.frame["participant"]
+    main = frame.loc[frame["arm_role"].eq("main") & frame["participant"].isin(participants)]
+    closed = main.loc[_is_closed(main, by_id)]
+
+    columns: dict[str, Any] = {name: agents.frame[name].array for name in WHO_OF_AGENTS}
+    variables = [variable for variable in agents.variables if variable.name in WHO_OF_AGENTS]
+    taken = set(WHO_OF_AGENTS)
+    _add_covariates(columns, variables, taken, participants, (agents.frame, covariates))
+
+    reasons: dict[str, pd.Series[Any]] = {}
+    places = pd.Series(np.arange(len(participants)), index=participants.to_numpy())
+    groups = _wide_columns(reading, closed, by_id)
+    for name, (column, at) in _name_columns(groups, reading).items():
+        rows = closed.iloc[at]
+        item = by_id.get((str(rows["methodology"].iloc[0]), column.item)) or AskedItem("", column.item, "")
+        variable, values = next(_cells(plain_name(name, taken), item, rows, taken, language))
+        seats = places.reindex(rows["participant"].to_numpy()).to_numpy()
+        filled = np.full(len(participants), np.nan) if variable.type == "number" else np.full(len(participants), None)
+        filled[seats.astype(int)] = values
+        columns[variable.name] = filled
+        why = np.full(len(participants), None, dtype=object)
+        why[seats.astype(int)] = rows["status"].to_numpy()
+        reasons[variable.name] = pd.Series(pd.Categorical(why, categories=list(STATUS_MEANINGS)))
+        about: dict[str, JsonValue] = {
+            "methodology": item.methodology, "item_id": column.item, "phase": column.phase, "round": column.round,
+            **({"turn": column.turn} if column.turn else {}),
+        }  # fmt: skip
+        variables.append(replace(variable, about=about))
+    return DataFile(
+        name=WIDE_NAME, title=tell(N_("All closed answers, a row an agent"), language),
+        frame=pd.DataFrame(columns, copy=False), variables=variables, key=("participant",),
+        means=tell(WHOLE_WIDE, language), references=[Reference(("participant",), "agents", ("participant",))],
+        reasons=reasons,
+    )  # fmt: skip
+
+
+WHO_OF_AGENTS = ("participant", "agent_id", "agent_name", "stakeholder_type")
+
+
+def _is_closed(rows: pd.DataFrame, asked: Mapping[tuple[str, str], AskedItem]) -> np.ndarray[Any, Any]:
+    """Whether each row is of a question that is not answered in words alone."""
+    if rows.empty:
+        return np.zeros(0, dtype=bool)
+    numbers, starts = _numbered(rows, ("methodology", "item_id"))
+    has_answer = (rows["value"].notna() | rows["choice"].ne("")).to_numpy(dtype=bool)
+    answered = np.bincount(numbers, weights=has_answer, minlength=len(starts)) > 0
+    keys = zip(rows["methodology"].iloc[starts], rows["item_id"].iloc[starts], strict=True)
+    closed = [is_closed(asked.get(key), has_answers=bool(answered[n])) for n, key in enumerate(keys)]
+    of_row: np.ndarray[Any, Any] = np.array(closed, dtype=bool)[numbers]
+    return of_row
+
+
+def is_closed(item: AskedItem | None, *, has_answers: bool) -> bool:
+    """Whether a question has a number or options; of a kind that nobody knows, whether anybody gave such an answer."""
+    if item is None or not item.kind:
+        return has_answers or (item is not None and item.scale_min is not None)
+    return item.kind != "text" or item.scale_min is not None
+
+
+def _wide_columns(
+    reading: RunReading, rows: pd.DataFrame, asked: Mapping[tuple[str, str], AskedItem]
+) -> dict[WideColumn, np.ndarray[Any, Any]]:
+    """Return the places of each column's rows, columns in the order of the questionnaire."""
+    if rows.empty:
+        return {}
+    order = {name: place for place, name in enumerate(reading.record.methods)}
+    occasion = ["methodology", "phase", "round", "turn", "item_id"]
+    has_several = rows.duplicated([*occasion, "participant"]).any()
+    keys = [*occasion[:3], *(["session"] if has_several else []), *occasion[3:]]
+    numbers, starts = _numbered(rows, keys)
+    by_column = np.argsort(numbers, kind="stable")
+    bounds = np.searchsorted(numbers[by_column], np.arange(len(starts) + 1))
+    unknown = AskedItem("", "", "", place=len(asked))
+    columns = {}
+    for number, start in enumerate(starts):
+        row = rows.iloc[start]
+        name, item = str(row["methodology"]), str(row["item_id"])
+        column = WideColumn(
+            order[name], str(row["phase"]), int(row["round"]), str(row["session"]) if has_several else "",
+            int(row["turn"]), asked.get((name, item), unknown).place, item,
+        )  # fmt: skip
+        columns[column] = by_column[bounds[number] : bounds[number + 1]]
+    return dict(sorted(columns.items(), key=lambda pair: pair[0]))
+
+
+def _name_columns(
+    groups: Mapping[WideColumn, np.ndarray[Any, Any]], reading: RunReading
+) -> dict[str, tuple[WideColumn, np.ndarray[Any, Any]]]:
+    """Return the columns by name: the item's id, and as much more as tells it from others of that id."""
+    names = list(reading.record.methods)
+    of_item: dict[str, list[WideColumn]] = {}
+    for column in groups:
+        of_item.setdefault(column.item, []).append(column)
+    named = {}
+    for column, at in groups.items():
+        same = of_item[column.item]
+        name = column.item
+        if len({other.methodology for other in same}) > 1:
+            name = f"{names[column.methodology]}_{name}"
+        if len({other.phase for other in same}) > 1:
+            name = f"{name}_{column.phase}"
+        if len({other.round for other in same}) > 1:
+            name = f"{name}_round{column.round}"
+        if len({other.session for other in same}) > 1:
+            name = f"{name}_{column.session or 'none'}"
+        if len({other.turn for other in same}) > 1:
+            name = f"{name}_turn{column.turn}"
+        named[name] = (column, at)
+    return named
 
 
 def _cells(
@@ -799,7 +978,7 @@ class SavWriter(FileWriter):
                 options["format"][name] = f"F10.{2 if column.digits is None else column.digits}"
             elif column.type in ("integer", "boolean") or column.levels:
                 options["format"][name] = "F8.0"
-            if reasons is not None and column.type == "number":
+            if reasons is not None and (column.type == "number" or column.levels):
                 words |= {code: tell(STATUS_MEANINGS[status], self.language) for status, code in codes.items()}
                 options["missing"][name] = [{"lo": min(codes.values()), "hi": max(codes.values())}]
             if words:
@@ -836,19 +1015,26 @@ class SavWriter(FileWriter):
         if column.levels and column.type == "string":
             places = {level: float(place) for place, level in enumerate(column.levels, 1)}
             words: dict[Any, str] = {place: column.levels[level] for level, place in places.items()}
-            return values.astype(object).map(places).to_numpy(dtype=float), words
+            return self._with_reasons(values.astype(object).map(places).to_numpy(dtype=float), reasons, codes), words
         if column.type == "boolean":
             yes_no = {place: tell(word, self.language) for place, word in YES_NO.items()}
             return values.to_numpy(dtype=float, na_value=np.nan), yes_no
         if column.type in ("integer", "number"):
             numbers = values.to_numpy(dtype=float, na_value=np.nan)
-            if reasons is not None:
-                why = reasons.astype(object).map(codes).to_numpy(dtype=float)
-                numbers = np.where(np.isnan(numbers), why, numbers)
-            return numbers, dict(column.names)
+            return self._with_reasons(numbers, reasons, codes), dict(column.names)
         if column.type in AS_JSON:
             values = values.map(_listed)
         return _cut(values, self.LONGEST), {str(value): word for value, word in column.names.items()}
+
+    @staticmethod
+    def _with_reasons(
+        numbers: np.ndarray[Any, Any], reasons: pd.Series[Any] | None, codes: Mapping[str, int]
+    ) -> np.ndarray[Any, Any]:
+        """Put the code of why it is missing in place of every answer that is."""
+        if reasons is None:
+            return numbers
+        why = reasons.astype(object).map(codes).to_numpy(dtype=float)
+        return np.where(np.isnan(numbers), why, numbers)
 
     @staticmethod
     def _field(

@@ -24,6 +24,7 @@ from enquete.ledger.record import persona_columns_name
 from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import COMPACT, ItemFacts
+from enquete.reports.covariates import type_columns
 from enquete.reports.evaluation import evaluation
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.writing import ALWAYS, ANSWER, COLUMNS, FLAGS, INTEGERS, NUMBERS, OCCASION, TEXTS
@@ -457,12 +458,13 @@ def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
 
 
 def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
-    """Index participant; the columns of a personas file beyond who somebody is, as text. None: there are none."""
+    """Index participant; the columns of a personas file beyond who somebody is, each with its type. None: there are
+    none."""
     parts = list(_parts_of_columns(ledger))
     if not parts:
         return None
     columns = pd.concat(parts) if len(parts) > 1 else parts[0]
-    return columns.rename(columns=lambda name: as_cell(one_line(str(name))))
+    return type_columns(columns).rename(columns=lambda name: as_cell(one_line(str(name))))
 
 
 def _parts_of_columns(ledger: Ledger) -> Iterator[pd.DataFrame]:
@@ -628,6 +630,7 @@ class AskedItem:
     confidence: bool = False
     reason: bool = False
     about: str = ""  # the theme that is rated, in the run's own language
+    place: int = 0  # in the questionnaire, whatever order agents were shown
 
     def text(self, language: Language) -> str:
         """Its wording in this language, else in any, else its id."""
@@ -650,7 +653,10 @@ def items(reading: RunReading, frame: pd.DataFrame) -> list[AskedItem]:
         }
         labels = labels_of(dict(reading.record.instruments[name].content))
         facts = item_facts_of(reading, name)
-        asked += _told_apart([_described(name, item, rows[item], facts(item), texts, labels) for item in rows])
+        described = [_described(name, item, rows[item], facts(item), texts, labels) for item in rows]
+        written = {item: place for place, item in enumerate(next(iter(texts.values())))}
+        placed = [replace(item, place=written.get(item.item_id, len(written))) for item in described]
+        asked += _told_apart(placed)
     return asked
 
 

@@ -361,6 +361,21 @@ class ExportedFiles:
     gaps: list[str]
 
 
+def data_frames(folder: Path, planned: Sequence[tuple[str, str]], *, partial: bool = False) -> dict[str, pd.DataFrame]:
+    """Agents, items, answers and tables of the run in `folder` as frames, by the names that their files have:
+    "agents", "wide", "delphi.ratings". Made anew from its ledger. Raises LedgerError."""
+    with open_run(folder) as reading:
+        every_arm = responses(reading, planned, plain=True)
+        frame = without_second(every_arm)
+        found = find(reading, frame, partial=partial)
+        of = _results(reading, frame, found, partial_of(_file, reading, found))
+        stages = own_stages(reading, frame)
+        declared = {**of.declared, ACCOUNT: _account(reading, frame, stages, found, of, partial=partial)}
+        answers = every_arm.drop(columns=list(PLAIN))
+        files = data_files(reading, answers, of.asked, found.agents, declared, "standing")
+        return {file.name: file.frame for file in files}
+
+
 def export_files(
     folder: Path, formats: Iterable[FileFormat], to: Path, *,
     layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = "",

@@ -49,7 +49,8 @@ EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awai
 
 
 MEMBERS = (
-    "status", "note", "run_id", "resume_token", "path", "responses", "all_responses", "results", "flags", "page_one",
+    "status", "note", "run_id", "resume_token", "path", "responses", "all_responses", "wide", "agents", "tables",
+    "results", "flags", "page_one",
     "brief", "report", "figures", "figure", "export", "stages", "spent", "spent_usd",
 )  # fmt: skip
 """What `dir(run)` and a notebook's completion show. Everything else is for the interfaces and may change."""
@@ -62,6 +63,8 @@ class Run:
     run_id, resume_token, path: its name; what `resume` goes on with; the folder with report.md and exports/
     responses: one row per answer of the main arm, a DataFrame
     all_responses: the same of every arm (respondent B, probes, replicates …), told apart by `arm` and `arm_role`
+    wide, agents: one row per agent, DataFrames: all closed answers; what was found of it, and its covariates
+    tables: the tables of the methodologies by name, DataFrames
     results: findings by methodology, as JSON values
     flags: what a reader must know before using the data
     page_one, brief, report: page one of the report as data and as Markdown; all of it, Markdown
@@ -117,6 +120,32 @@ class Run:
 
         with open_run(self.folder) as reading:
             return responses(reading, planned(self.record))
+
+    @cached_property
+    def _frames(self) -> dict[str, pd.DataFrame]:
+        from enquete.reports.synthesis import data_frames  # noqa: PLC0415 - analyses are slow to import
+
+        return data_frames(self.folder, planned(self.record), partial=self.status != "completed")
+
+    @property
+    def agents(self) -> pd.DataFrame:
+        """One row per agent, as agents.csv: who it is, what each methodology found of it, its covariates with their
+        types."""
+        return self._frames["agents"]
+
+    @property
+    def wide(self) -> pd.DataFrame:
+        """One row per agent, as wide.csv: covariates first, then every closed answer of all methodologies and rounds in
+        the order of the questionnaire; main arm."""
+        return self._frames["wide"]
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables of all methodologies by the names of their files, such as tables["delphi.ratings"]."""
+        others = ("agents", "wide", "all_responses")
+        return {
+            name: frame for name, frame in self._frames.items() if name not in others and not name.endswith(".long")
+        }
 
     @cached_property
     def results(self) -> dict[str, Any]:

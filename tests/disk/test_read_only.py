@@ -72,13 +72,13 @@ def test_a_read_only_mount(made: tuple[Path, Path], tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     new, driving, lock, exporting, read, files, *status_lines, told, left = done.stdout.splitlines()
     assert (told, status_lines[0].endswith("completed")) == ("0 False", True)
-    (folder,) = mount.glob("out/*/runs")
+    folder = mount / run_folder(out).parent.relative_to(out.parent)
     assert new.startswith(f"SettingsError {folder}/run_new: results cannot be written there")
     assert "mounted read-only" in new
     assert driving.startswith(f"LedgerError {folder}/{run_id}/{LEDGER}: cannot be written")
     assert "status, report and list still work" in driving
     assert lock.startswith(f"LedgerError {folder}/{run_id}: cannot be written (Read-only file system)")
-    assert f"copy {mount}/out, and export the copy with out=COPY" in exporting
+    assert f"copy {folder.parent}, and export the copy with out=COPY" in exporting
     status, rows, report, runs = read.split(maxsplit=3)
     assert (status, int(rows) > 10, report, runs) == ("completed", True, "True", "['completed']")
     assert f"{LEDGER}-" not in files
@@ -96,7 +96,7 @@ def test_a_run_driven_by_another_mount_is_held_on_the_read_only_one(made: tuple[
         "utf-8",
     )
     look = f"mount --bind {tmp_path}/out {mount}; mount -o remount,bind,ro {mount}; PYTHONPATH=. " + python(
-        script, mount / "runs" / folder.name
+        script, mount / folder.relative_to(tmp_path / "out")
     )
     with held(folder):
         driven = in_namespace(look)

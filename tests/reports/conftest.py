@@ -174,6 +174,8 @@ def set_status(folder: Path, status: str) -> None:
         path = folder / name
         content = json.loads(path.read_text("utf-8"))
         content |= dict.fromkeys({"status", "runner_status"} & content.keys(), status)
+        over = {"twitter_completed", "reddit_completed"} & content.keys()
+        content |= dict.fromkeys(over, status == "completed")
         path.write_text(json.dumps(content), "utf-8")
     if status == "completed":
         go_on(folder)

@@ -266,8 +266,10 @@ def test_sav_says_why_an_answer_is_missing(written: Written) -> None:
     assert {labels[-96], labels[-99], labels[1], labels[5]} == {"declined", "planned, not asked", "not at all", "very"}
     assert meta.column_names_to_labels[name] == "How important?"
     assert pyreadstat.read_sav(path)[0][name].dropna().tolist() == [4, 1]
-    assert frame["where"].dropna().tolist() == [2]
-    assert meta.variable_value_labels["where"] == {1: "The sea", 2: "The town"}
+    assert frame["where"].dropna().tolist() == [2, -96]
+    assert pyreadstat.read_sav(path)[0]["where"].dropna().tolist() == [2]
+    told = meta.variable_value_labels["where"]
+    assert {value: told[value] for value in (1, 2, -96)} == {1: "The sea", 2: "The town", -96: "declined"}
     assert frame[f"{name}_reason"].tolist() == ["because", "", "", "", "", ""]
     field = written.fields("sav", "panel.wide_T1")[name]
     assert field["missingLabels"] == {"-96": "refused", "-97": "invalid", "-98": "failed", "-99": "not_reached"}

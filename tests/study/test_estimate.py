@@ -274,3 +274,24 @@ def test_an_estimate_of_a_named_model_needs_neither_key_nor_server_nor_graph(tmp
     with pytest.raises(SettingsError, match="neither a key"):
         interview(people, model=priced, **asked)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_estimate_reads_as_text_and_as_a_table(tmp_path: Path, priced: str) -> None:
+    asked = {"out": str(tmp_path / "out"), "methods": ["scenario"], "language": "en"}
+    expected = enquete.estimate(personas(tmp_path, 3), model=priced, **asked)
+    head, *lines, last = repr(expected).splitlines()
+    assert head == "Estimate of personas_3: 3 agents, llm"
+    assert len(lines) == len(expected.lines)
+    assert lines[0].startswith(f"  scenario T1 main: {expected.lines[0].purpose} by priced, ")
+    assert last.startswith(f"  in all: {expected.calls.likely:,.0f} calls (")
+    assert last.endswith("within the cap of 10,000,000 tokens")
+    assert str(expected) == repr(expected)
+    table = expected.table
+    assert table["methodology"].tolist() == [*(line.methodology for line in expected.lines), "total"]
+    assert table["calls"].iloc[:-1].sum() == table["calls"].iloc[-1]
+    assert expected.usd is not None
+    assert table["usd"].iloc[-1] == pytest.approx(expected.usd.likely)
+    assert "<table" in expected._repr_html_()
+    unpriced = enquete.estimate(personas(tmp_path, 3), model="nobody-knows", base_url="http://localhost:1/v1", **asked)
+    assert unpriced.table["usd"].isna().all()
+    assert "price unknown" in repr(unpriced)
