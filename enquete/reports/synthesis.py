@@ -365,14 +365,15 @@ def data_frames(folder: Path, planned: Sequence[tuple[str, str]], *, partial: bo
     """Agents, items, answers and tables of the run in `folder` as frames, by the names that their files have:
     "agents", "wide", "delphi.ratings". Made anew from its ledger. Raises LedgerError."""
     with open_run(folder) as reading:
+        log = GapLog(folder)
         every_arm = responses(reading, planned, plain=True)
         frame = without_second(every_arm)
-        found = find(reading, frame, partial=partial)
-        of = _results(reading, frame, found, partial_of(_file, reading, found))
+        found = find(reading, frame, log, partial=partial)
+        of = _results(reading, frame, found, log)
         stages = own_stages(reading, frame)
-        declared = {**of.declared, ACCOUNT: _account(reading, frame, stages, found, of, partial=partial)}
+        account = Last(lambda: _account(reading, frame, stages, found, of, log.gaps, partial=partial))
         answers = every_arm.drop(columns=list(PLAIN))
-        files = data_files(reading, answers, of.asked, found.agents, declared, "standing")
+        files = data_files(reading, answers, of.asked, found.agents, of.declared, "standing", log, account)
         return {file.name: file.frame for file in files}
 
 
