@@ -31,6 +31,7 @@ from uuid import uuid4
 
 from typing_extensions import TypedDict
 
+from enquete.ledger.connection import StoreUnreachable
 from enquete.ledger.drives import DiskFull, keep_in
 from enquete.ledger.ledger import Failure
 from enquete.ledger.workers import Evicted, leave_shard, take_shard
@@ -121,7 +122,7 @@ class RoundProgress:
 # --- The worker ------------------------------------------------------------------------------------------------------
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-KINDS = (DiskFull, LedgerError, SettingsError, EnqueteError)
+KINDS = (DiskFull, StoreUnreachable, LedgerError, SettingsError, EnqueteError)
 """Of errors, the narrowest first, that a driver meets again as they were."""
 
 

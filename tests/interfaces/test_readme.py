@@ -16,6 +16,7 @@ from enquete.interfaces.cli import app as cli
 from enquete.state import errors
 from tests.interfaces.conftest import REPOSITORY, Command
 from tests.interfaces.readme_blocks import FIRST_STUDY, blocks, furnished, quotations, stale, typed
+from tests.support.studies import results_of
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -49,7 +50,7 @@ def test_the_first_study_is_what_the_commands_say(tmp_path: Path, capsys: pytest
     assert stale(block, typed) == [], "make readme"
     (code,) = re.findall(r"```python\n(.*?)```", FIRST_STUDY.read_text("utf-8"), re.DOTALL)
     exec(code, {})
-    groups = (tmp_path / "results").glob("synthesis/run_*/exports/poll/groups.csv")
+    groups = results_of(tmp_path / "results").glob("synthesis/run_*/exports/poll/groups.csv")
     assert "closed,centre,5,2.8\n" in next(groups).read_text("utf-8")
     assert re.search(r"^centre +2\.8$", capsys.readouterr().out, re.MULTILINE)
 

@@ -65,7 +65,7 @@ def priced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_price(
     server: ModelServer, people: Path, singly: list[tuple[Any, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Paused while its first batch stands, which holds everybody's first questions: that one is not ordered again."""
+    """Paused while its first batch stands, which holds the questionnaire of six agents, since the two waves go first: that one is not ordered again."""
     priced(tmp_path, monkeypatch)
     events: list[dict[str, Any]] = []
     server.batches.held = True
@@ -80,8 +80,8 @@ def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_pr
                 break
             await asyncio.sleep(0.01)
         while_driven = enquete.load_run(people, out=tmp_path / "out")
-        assert note_of(while_driven, "running", None) == "batch 1 of 1: 0 of 18 done"
-        assert "It waits for the model server: batch 1 of 1: 0 of 18 done" in headline(while_driven)
+        assert note_of(while_driven, "running", None) == "batch 1 of 1: 0 of 6 done"
+        assert "It waits for the model server: batch 1 of 1: 0 of 6 done" in headline(while_driven)
         driver.pause()
         await driving
         assert enquete.load_run(people, out=tmp_path / "out").status == "paused"
@@ -89,10 +89,10 @@ def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_pr
     asyncio.run(until_it_stands())
     folder = run_folder(tmp_path / "out")
     waits = enquete.load_run(people, out=tmp_path / "out")
-    assert waits.note.endswith("at the provider: batch 1 of 1: 0 of 18 done")
-    assert (len(call_keys(folder, "reserved")), spent(folder), server.count()) == (18, 0, 0)
+    assert waits.note.endswith("at the provider: batch 1 of 1: 0 of 6 done")
+    assert (len(call_keys(folder, "reserved")), spent(folder), server.count()) == (6, 0, 0)
     assert [(round_title(event), event["done"], event["total"]) for event in events if "batches" in event][:1] == [
-        ("batch 1 of 1", 0, 18)
+        ("batch 1 of 1", 0, 6)
     ]
 
     enquete.export(people, out=tmp_path / "out")  # opens the run, and leaves what stands alone

@@ -13,7 +13,7 @@ from enquete.nodes import run_choice
 from enquete.simulations import population
 from enquete.state.asking import PagedPeople
 from tests.support.bare_runs import interview
-from tests.support.studies import run_folder, stored_answers
+from tests.support.studies import results_of, run_folder, stored_answers
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -32,7 +32,7 @@ def studied(folder: Path, **given: Any) -> enquete.Run:
 
 
 def table(folder: Path) -> str:
-    (path,) = (folder / "out").glob("synthesis/*/exports/agents.csv")
+    (path,) = results_of(folder / "out").glob("synthesis/*/exports/agents.csv")
     return path.read_text("utf-8")
 
 
