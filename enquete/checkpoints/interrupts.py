@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from typing_extensions import TypedDict
 
 from enquete.ledger.ledger import Ledger
 from enquete.respondents.person import (
@@ -46,6 +47,30 @@ REFUSED: Literal["refused"] = "refused"
 Interrupt = dict[str, JsonValue]
 Answers = Mapping[str, Mapping[str, JsonValue] | Literal["refused"]]
 """Name or id of a participant → item → answer, or that all are refused."""
+
+
+class ActionRequest(TypedDict):
+    """The action that Agent Inbox shows, and its arguments, which a person edits."""
+
+    action: str
+    args: dict[str, JsonValue]
+
+
+class HumanInterruptConfig(TypedDict):
+    """Which answers Agent Inbox offers."""
+
+    allow_ignore: bool
+    allow_respond: bool
+    allow_edit: bool
+    allow_accept: bool
+
+
+class HumanInterrupt(TypedDict):
+    """What Agent Inbox and Agent Chat UI take for a request to a person, as LangGraph defines it."""
+
+    action_request: ActionRequest
+    config: HumanInterruptConfig
+    description: str
 
 
 class Resumption(BaseModel):

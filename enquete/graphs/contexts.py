@@ -20,8 +20,8 @@ IN_INPUT = ("sim",)
 """Fields that the graph's input has."""
 OF_TWO_WAVES = ("phase", "baseline", "placebo", "assume_completed")
 """Fields that only a study before and after a simulation uses."""
-FILLED_WHEN_READ = ("layers", "read", "earlier")
-"""Fields of settings that a run fills in itself."""
+FILLED_IN = "filled when the settings are read"
+"""How fields of settings are described that a run fills in itself."""
 
 
 def make_context(title: str, methods: Mapping[str, Methodology]) -> type[BaseModel]:
@@ -66,7 +66,9 @@ def _narrow_to(methodology: Methodology, fields: dict[str, Any]) -> None:
 
 def _settings_of(methodology: Methodology) -> type[BaseModel] | None:
     """Return the methodology's settings as a form: the same fields, which are read once the run is begun."""
-    fields = _definitions(methodology.settings, FILLED_WHEN_READ)
+    declared = methodology.settings.model_fields
+    filled_in = [name for name, field in declared.items() if (field.description or "").startswith(FILLED_IN)]
+    fields = _definitions(methodology.settings, filled_in)
     if not fields:
         return None
     name = f"{_camel(methodology.name)}Settings"

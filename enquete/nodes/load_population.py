@@ -43,6 +43,8 @@ def request_of(context: BaseModel | None, available: Mapping[str, str]) -> RunRe
     if len(available) == 1:
         (name,) = available
         given.setdefault("methods", [name])
+        if "settings" in given and not isinstance(context, RunRequest):  # the form of one methodology asks for its own
+            given["settings"] = {name: given["settings"]} if given["settings"] else {}
     return parse_request(**given)
 
 

@@ -22,6 +22,8 @@ ROOT = HERE.parent.parent
 FILE = ROOT / "langgraph.json"
 CONTENT = json.loads(FILE.read_text("utf-8"))
 LISTED = CONTENT["graphs"]
+SHARED = ("interviews", "checked", "contexts", "registry", "comparison")
+"""Of graphs/, what belongs to no methodology; standalone.py has each by its name, for langgraph.json."""
 
 
 def load(name: str) -> Any:
@@ -62,14 +64,29 @@ def test_the_drawing_is_the_pinned_one(name: str) -> None:
     assert drawing(name) == (HERE / "mermaid" / f"{name}.mmd").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["interviews", "delphi"])
+@pytest.mark.parametrize("name", sorted(LISTED))
 def test_input_output_and_context_are_typed(name: str) -> None:
+    """And the form of a methodology on its own asks for what it uses: its settings, and the probes that it offers."""
     graph = load(name)
     assert graph.get_input_jsonschema()["properties"].keys() == {"sim", "run"}
     assert {"status", "outcomes"} <= graph.get_output_jsonschema()["properties"].keys()
     context = graph.get_context_jsonschema()["properties"]
     assert {"language", "model", "budget_tokens"} <= context.keys()
-    assert all("description" in context[field] for field in ("model", "language", "methods"))
+    assert all("description" in field for field in context.values())
+    if name == "interviews":
+        assert context["methods"]["anyOf"][0]["items"]["enum"] == list(methodologies())
+        return
+    methodology = methodologies()[name]
+    assert "methods" not in context
+    assert ("phase" in context) == (len(methodology.phases) > 1)
+    own = graph.get_context_jsonschema()["$defs"]
+    probes = context["probes"]["items"]["enum"] if "probes" in context else []
+    assert set(probes) - {"all"} == set(methodology.probes)
+    if "settings" in context:
+        (reference,) = (kind["$ref"] for kind in context["settings"]["anyOf"] if "$ref" in kind)
+        form = own[reference.rpartition("/")[2]]["properties"]
+        assert form.keys() <= methodology.settings.model_fields.keys()
+        assert all("description" in field for field in form.values())
 
 
 def test_nothing_outside_its_folder_knows_a_methodology_by_name() -> None:
@@ -79,7 +96,7 @@ def test_nothing_outside_its_folder_knows_a_methodology_by_name() -> None:
     places = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
         for path in sorted(package.rglob("*.py"))
-        if path.relative_to(package).parts[0] != "graphs" or path.parent == package / "graphs"
+        if path.relative_to(package).parts[0] != "graphs" or path.stem in SHARED
         if any(name in (text := path.read_text("utf-8")) for name in methodologies())
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from pydantic import TypeAdapter
 
+from enquete.checkpoints.interrupts import HumanInterrupt
 from enquete.graphs.interviews import interviews_graph
 from enquete.state.errors import InputError, SettingsError
 from tests.support.populations import personas_file
@@ -123,3 +125,42 @@ def test_a_thread_whose_start_was_refused_has_nothing_to_resume(
 
     assert "this thread has no run to go on with" in on_a_thread("delphi", work)
     assert not list(tmp_path.rglob("ledger.sqlite"))
+
+
+HUMAN_INTERRUPT = TypeAdapter(HumanInterrupt)
+
+
+def test_agent_inbox_shows_a_seat_and_answers_it(tmp_path: Path) -> None:
+    """As it sends it: the list of one HumanResponse, whose edited arguments are texts."""
+    study = {"sim": str(personas_file(tmp_path / "p.json", 3)), "out": str(tmp_path / "out"), "language": "en"}
+    edited = {"action": "answer as Agent 1", "args": {item: str(answer) for item, answer in SAID.items()}}
+
+    async def work(go: Go) -> Any:
+        first = await go({}, **study, settings={"roundtable": TABLE})
+        ignored = await go(Command(resume=[{"type": "ignore", "args": None}]))
+        return first, ignored, await go(Command(resume=[{"type": "edit", "args": edited}]))
+
+    first, ignored, done = on_a_thread("roundtable", work)
+    stop = first["__interrupt__"][0].value
+    request = HUMAN_INTERRUPT.validate_python(stop)
+    assert request["action_request"] == {"action": "answer as Agent 1", "args": dict.fromkeys(SAID, "")}
+    assert request["config"]["allow_edit"]
+    assert "**position**: " in str(request["description"])
+    assert ignored["__interrupt__"][0].value == stop  # to ignore is to look again
+    assert done["status"] == "completed"
+    (table,) = (tmp_path / "out").rglob("all_responses.csv")
+    assert SAID["position"] in table.read_text("utf-8-sig")
+
+
+def test_agent_inbox_raises_a_budget(tmp_path: Path) -> None:
+    study = {"sim": str(personas_file(tmp_path / "p.json", 2)), "out": str(tmp_path / "out"), "asking": "item"}
+
+    async def work(go: Go) -> Any:
+        stop = (await go({}, **study, budget_tokens=3_000))["__interrupt__"][0].value
+        args = {"budget_tokens": "5000000"}
+        done = await go(Command(resume=[{"type": "edit", "args": {"action": "raise budget", "args": args}}]))
+        return stop, done
+
+    stop, done = on_a_thread("longitudinal", work)
+    assert HUMAN_INTERRUPT.validate_python(stop)["action_request"]["args"] == {"budget_tokens": 3_000}
+    assert done["status"] == "completed"
