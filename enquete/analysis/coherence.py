@@ -10,7 +10,6 @@ import pandas as pd
 import scipy
 
 from enquete.analysis.answers import Answers, Codes, Flags, aligned, balanced_families, row_means
-from enquete.analysis.components import permuted
 from enquete.analysis.diagnostics import (
     ALPHA,
     DECIMALS,
@@ -31,19 +30,26 @@ from enquete.analysis.estimates import MOST_AGENTS, Floats
 from enquete.state.asking import RESPONDED
 
 DRAWS = 199  # p is a multiple of .005
+FITTING_STEPS = 15  # of a profile with noise
 ONE_SIDED = 1.645  # standard errors: 95% one-sided
 
 
 def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
     """√(mean r² between items over agents − the same by chance), pairs weighted by the product of their variances,
-    after each agent's own level is subtracted: who only says higher or lower numbers than others, whatever is asked,
-    has a style and no opinion.
+    after each agent's own level is subtracted and its answers are brought to one spread: who only says higher or lower
+    or more extreme numbers than others, whatever is asked, has a style and no opinion.
+
+    Chance is one profile that all agents share, each with a level and a width of noise of its own, answered on the
+    same points (`profile_with_noise`): noise that is wide in some agents and narrow in others, and that the ends of the
+    scale cut off, makes items go together, too. Dealing each item's answers to other agents, which takes an agent's
+    width away, let 96 of 96 such panels of 50 pass.
 
     Weighted, because opinions may divide a panel on few items while all agree, but for noise, on the rest. Sees any
-    other structure: types, families, orders. Keying does not matter. A gap counts as its item's mean; forced sorts stay
-    forced when dealt. Of more than 1,000 agents so many are drawn by `seed`; `agents_drawn` in the detail. Two nulls
-    are told apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with
-    noise. Where no item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
+    other structure: types, families, orders. Keying does not matter. A gap counts as its item's mean; of forced sorts
+    chance is forced, too. Of more than 1,000 agents so many are drawn by `seed`; `agents_drawn` in the detail. Two
+    nulls are told apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile
+    with noise. Where no item varies there is one answer and no panel: bad; where fewer than five do, nothing can be
+    said.
 
     People's panels and answers with nothing in them: tests/reports/README.md.
     """
@@ -58,11 +64,11 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
         return judged("coherence", None, counts, why_not="no_variation")
     rng = np.random.default_rng(seed)
     x = x if len(x) <= MOST_AGENTS else rng.permutation(x)[:MOST_AGENTS]
-    level_free = centred_agents(x - x.mean(axis=0))
-    if float((level_free**2).sum()) < 1e-9:
+    if float((centred_agents(x - x.mean(axis=0)) ** 2).sum()) < 1e-9:
         return judged("coherence", 0.0, counts, ruling=Ruling("bad", "no_more_than_chance"))
-    observed = mean_squared_correlation(level_free)
-    null = np.array([mean_squared_correlation(centred_agents(permuted(level_free, rng))) for _ in range(DRAWS)])
+    observed = mean_squared_correlation(standardised_agents(x))
+    drawn = profile_with_noise(x, 4 / (answers.high - answers.low), rng, DRAWS)
+    null = np.array([mean_squared_correlation(standardised_agents(panel)) for panel in drawn])
     beyond, error, p = observed - float(null.mean()), float(null.std(ddof=1)), exceeded(observed, null)
     shared, shared_error = profiles_alike(x)
     detail: Detail = {
@@ -106,6 +112,49 @@ def _level_free(x: Floats) -> Floats:
 def centred_agents(x: Floats) -> Floats:
     """Distance from the agent's own mean over items. x: without gaps."""
     return np.asarray(x - x.mean(axis=1, keepdims=True), dtype=float)
+
+
+def standardised_agents(x: Floats) -> Floats:
+    """Return distances from the item's mean, less the agent's mean of them, in units of the agent's own spread.
+
+    An agent without a spread keeps 0 everywhere. x: without gaps.
+    """
+    level_free = centred_agents(x - x.mean(axis=0))
+    length = np.sqrt((level_free**2).mean(axis=1, keepdims=True))
+    return np.divide(level_free, length, out=np.zeros_like(level_free), where=length > 1e-9)
+
+
+def profile_with_noise(x: Floats, steps: Floats, rng: np.random.Generator, draws: int) -> Iterator[Floats]:
+    """Draw panels like x of one profile: agent i answers item j with p_j + b_i + w_i·ε on the points of the scale.
+
+    p, b and w are fitted in turn: p_j the mean of x_ij − b_i weighted by 1/w_i², so that agents whose answers the ends
+    of the scale cut off hardly draw the profile to the middle; b_i the agent's mean distance from p, w_i² the variance
+    of what is left, less that of rounding. Where every agent's answers are an order of the same places (a sort), those
+    are handed out by the order of p_j + w_i·ε.
+
+    Args:
+        x: agents × items without gaps, as distances from the midpoint, −2 … 2.
+        steps: distance of two scale points, by item.
+    """
+    agents, items = x.shape
+    rounding = float((steps**2).mean()) / 12
+    level, variance = np.zeros(agents), np.ones(agents)
+    profile = x.mean(axis=0)
+    for _ in range(FITTING_STEPS):
+        weight = 1 / variance
+        profile = (weight[:, None] * (x - level[:, None])).sum(axis=0) / weight.sum()
+        level = (x - profile).mean(axis=1)
+        left = x - profile - level[:, None]
+        variance = np.maximum((left**2).sum(axis=1) / max(items - 1, 1), rounding)
+    width = np.sqrt(np.maximum(variance - rounding, rounding / 10))
+    places = np.sort(x, axis=1)
+    is_sort = bool((np.abs(places - places[0]) < 1e-9).all())
+    for _ in range(draws):
+        latent = profile + level[:, None] + width[:, None] * rng.normal(size=x.shape)
+        if is_sort:
+            yield np.asarray(places[0][latent.argsort(axis=1).argsort(axis=1)])
+        else:
+            yield np.asarray(np.clip(np.round((latent + 2) / steps) * steps - 2, -2, 2))
 
 
 def mean_squared_correlation(x: Floats) -> float:

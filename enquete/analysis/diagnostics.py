@@ -149,10 +149,10 @@ STYLE: Mapping[str, Threshold] = {
 COHERENCE: Mapping[str, Threshold] = {
     "coherence": Threshold(
         "√(mean r² − its mean by chance) over pairs of items, r over agents, answers without the agent's own level (as "
-        "distances from the item's mean, less the agent's mean of them), weighted by s²ᵢ·s²ⱼ; chance: each item's "
-        "answers dealt to other agents, 199 times. Bad if no item varies, or of 20 and more agents if the upper end "
-        "(95%, one-sided) lies below the bound, or p ≥ .05 and that of r between agents' profiles as answered lies "
-        "below .10; else too few agents if p ≥ .05",
+        "distances from the item's mean, less the agent's mean of them) and in units of the agent's own spread, "
+        "weighted by s²ᵢ·s²ⱼ; chance: one profile with each agent's own level and width of noise, 199 times. Bad if no "
+        "item varies, or of 20 and more agents if the upper end (95%, one-sided) lies below the bound, or p ≥ .05 and "
+        "that of r between agents' profiles as answered lies below .10; else too few agents if p ≥ .05",
         (0.075, None), FREE, {"agents": 10, "items": 5}, "of panels of 10 drawn from people's four in five are told "
         "from chance, of fewer hardly half; 5 items are ten pairs",
         "people", _TEN + ": .11 to .40, p ≤ .01 in 22 of 22; profiles as answered .20 to .62",

@@ -46,10 +46,10 @@ def test_pairs_are_weighted_by_their_variances() -> None:
 
 
 def test_chance_gives_one_over_n_minus_one() -> None:
-    """The permutation mean of r² is 1/(n − 1), and that of 14 items without the agents' levels, r = −1/13, 1/169
-    more."""
+    """The mean of r² by chance is 1/(n − 1), and that of 14 items without the agents' levels, r = −1/13, 1/169 more;
+    a little less where agents are brought to one spread."""
     diagnostic = coherence(table(noise(50, 14)))
-    assert diagnostic.detail["by_chance"] == pytest.approx(1 / 49 + 1 / 169, abs=0.001)
+    assert diagnostic.detail["by_chance"] == pytest.approx(1 / 49 + 1 / 169, abs=0.002)
 
 
 @pytest.mark.parametrize("n", [50, 200])

@@ -221,6 +221,7 @@ def read_pages(file: Path) -> dict[tuple[int, bool], list[list[Question]]]:
     return pages
 
 
+FALSE = "says something false"
 SCHEMES: Mapping[str, Mapping[str, bool]] = {
     "all questions alike (before)": {"primary": False}, "primary questions": {"primary": True},
     "each its own .05": {"primary": False, "own": True},
@@ -228,23 +229,21 @@ SCHEMES: Mapping[str, Mapping[str, bool]] = {
 
 
 def rows_of(file: Path) -> Iterator[list[str]]:
-    """Rows of the tables: study, what, scheme, and a cell a number of agents."""
+    """Rows of the table: study, what, correction, and a cell a number of agents."""
     pages = read_pages(file)
     for study, methods in STUDIES.items():
+        names = [name for name in PLANTED if name.partition("/")[0] in methods]
         for scheme, how in SCHEMES.items():
-            cells = []
+            cells: dict[str, list[str]] = {FALSE: [], **{name: [] for name in names}}
             for agents in sorted(GROUPS):
-                drawn = [of_study(page, methods) for page in pages.get((agents, False), [])]
-                cells.append(_share([has_false(page, answer(page, **how)) for page in drawn], upper=True))
-            yield [study, "says something false", scheme, *cells]
-        for name in PLANTED:
-            for scheme, how in SCHEMES.items() if name.partition("/")[0] in methods else ():
-                cells = []
-                for agents in sorted(GROUPS):
-                    drawn = [of_study(page, methods) for page in pages.get((agents, True), [])]
-                    found = [(one, answer(page, **how)) for page in drawn for one in page if one.name == name]
-                    cells.append(_share([has_found(one, adjusted) for one, adjusted in found]))
-                yield [study, f"finds {name}", scheme, *cells]
+                nothing = [of_study(page, methods) for page in pages.get((agents, False), [])]
+                cells[FALSE].append(_share([has_false(page, answer(page, **how)) for page in nothing], upper=True))
+                something = [of_study(page, methods) for page in pages.get((agents, True), [])]
+                found = [({one.name: one for one in page}, answer(page, **how)) for page in something]
+                for name in names:
+                    cells[name].append(_share([has_found(page[name], adjusted) for page, adjusted in found]))
+            for what, row in cells.items():
+                yield [study, what, scheme, *row]
 
 
 def _share(hits: Sequence[bool], *, upper: bool = False) -> str:

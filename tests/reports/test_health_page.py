@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from enquete.analysis.coherence import coherence
 from enquete.analysis.diagnostics import (
     COHERENCE,
     FREE,
@@ -31,6 +32,7 @@ from tests.support.people import (
     FEW,
     ON_RATINGS,
     SIZES,
+    Faulty,
     checked,
     checked_twice,
     faulty,
@@ -38,6 +40,8 @@ from tests.support.people import (
     panels,
     people,
     standings,
+    two_widths,
+    uneven_noise,
 )
 
 PAGE = Path(__file__).parents[2] / "enquete" / "analysis" / "README.md"
@@ -148,12 +152,13 @@ def test_bad_rests_on_more_than_a_proposal() -> None:
 
 
 def test_people_s_panels_pass_what_agents_are_held_to() -> None:
-    """Issues 12 and 29: at most 5% of the panels get a caution, none is bad; of fewer than ten nothing is said."""
+    """At most 5% of the panels get a caution, none is bad; of fewer than ten nothing is said, and three of the 22 others,
+    of 12 to 16 people, are too small to be told from one profile with noise as wide as each person's."""
     once, twice = standings(map(checked, panels())), standings(checked_twice(*group) for group in groups())
     small = sum(len(panel.x) <= FEW for panel in panels())
     assert (once.total(), twice.total(), small) == (26, 13, 4)
-    assert once == {"usable as far as checked": 26 - small, "cannot be judged": small}
-    assert twice == {"usable as far as checked": 13 - small // 2, "cannot be judged": small // 2}
+    assert once == {"usable as far as checked": 26 - small - 3, "cannot be judged": small + 3}
+    assert twice["usable with caution"] + twice["not usable"] == 0
     assert people(FEW) == {"cannot be judged": 26}
 
 
@@ -176,6 +181,19 @@ def test_panels_without_opinions_do_not(kind: str, size: int) -> None:
     """Issue 29: of 24 at least nine in ten are not passed, be it with a caution."""
     counts = faulty(FAULTY[kind], size)
     assert counts["not usable"] + counts["cannot be judged"] >= 0.9 * counts.total()
+
+
+@pytest.mark.parametrize(("kind", "passed"), [(uneven_noise, 2), (two_widths, 7)])
+@pytest.mark.parametrize("size", [20, pytest.param(50, marks=pytest.mark.soak)])
+def test_one_profile_with_noise_of_different_widths_hangs_together_no_more_than_chance(
+    kind: Faulty, passed: int, size: int
+) -> None:
+    """Of 24 panels in the shape of people's the check of coherence passed all; the null that takes an agent's width
+    into account passes 1, and 5 of those whose noise has two widths."""
+    rng = np.random.default_rng(0)
+    fine = [coherence(panel.of(kind(panel, size, rng))).verdict == "fine" for panel in panels(ratings=True)]
+    assert len(fine) == 24
+    assert sum(fine) <= passed
 
 
 @pytest.mark.soak

@@ -114,6 +114,21 @@ def _noisy(like: Panel, n: int, rng: np.random.Generator, share: float) -> Matri
     return np.clip(np.rint(like.x.mean(axis=0) + noise), like.low, like.high)
 
 
+def uneven_noise(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """People's mean on each item, with noise from a third of people's spread to twice as wide, an agent's own."""
+    widths = np.exp(rng.uniform(np.log(1 / 3), np.log(2), (n, 1)))
+    noise = rng.normal(0, 1, (n, like.x.shape[1])) * like.x.std(axis=0).mean() * widths
+    return np.clip(np.rint(like.x.mean(axis=0) + noise), like.low, like.high)
+
+
+def two_widths(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """The same, half of the agents with noise of a fifth of people's spread and half with more than one and a half
+    times as much."""
+    widths = np.where(rng.permutation(n) % 2, 0.2, 1.6)[:, None]
+    noise = rng.normal(0, 1, (n, like.x.shape[1])) * like.x.std(axis=0).mean() * widths
+    return np.clip(np.rint(like.x.mean(axis=0) + noise), like.low, like.high)
+
+
 def one_answer(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
     """Everybody the same to everything."""
     return np.full((n, like.x.shape[1]), float(rng.integers(like.low, like.high + 1)))
@@ -151,6 +166,7 @@ FAULTY: Mapping[str, Faulty] = {
     "straight lines": straight_lines,
     "one profile, noise as wide as people's spread": one_profile,
     "one profile, noise a third as wide": one_clear_profile,
+    "one profile, noise whose width differs by agent": uneven_noise,
     "one answer to everything": one_answer,
     "levels of their own and noise": own_levels,
     "people's, four in ten repeat the one before": sticking,
