@@ -37,5 +37,5 @@ def test_damage_is_typed_on_every_path(shared: httpx.Client, shared_root: Path, 
     ledger.write_bytes(content)
     answers = [shared.get(f"/api/interview/{torn.name}/{path}") for path in PATHS]
     told = [answer.json()["details"]["type"] for answer in answers if answer.status_code != 200]
-    assert set(told) <= {"LedgerError"}, [answer.text for answer in answers]
-    assert told
+    # Without a report there is no table to give, whether or not the ledger is whole.
+    assert {"DamagedLedger"} <= set(told) <= {"DamagedLedger", "NothingYet"}, [answer.text for answer in answers]
