@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -187,11 +187,11 @@ class _RowRepair:
 
     def _replace_numbered(self, table: str, row: DamagedRow) -> bool:
         """Replace a row by the one of its number. Where the copy has none, drop it."""
-        stored = next(self._rows_of_copy(table, f"id = {int(row.key[0])}"), None)
-        if stored is not None:
+        found = self._rows_of_copy(table, f"id = {int(row.key[0])}")
+        if found:
             names = names_of(table).split(", ")
             changes = ", ".join(f"{name} = ?" for name in names)
-            self._connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*stored, row.key[0]))
+            self._connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*found[0], row.key[0]))
             return True
         if table == "calls":
             self._lose_call(row.key[0])
@@ -207,16 +207,16 @@ class _RowRepair:
         where = " AND ".join(f"{name} = ?" for name in key_columns(table))
         self._connection.execute(f"DELETE FROM {table} WHERE {where}", key)
 
-    def _rows_of_copy(self, table: str, where: str = "") -> Iterable[Any]:
+    def _rows_of_copy(self, table: str, where: str = "") -> list[Any]:
         if self._copy is None:
-            return iter(())
+            return []
         conditions = [part for part in (where, FINAL.get(table, "")) if part]
         with closing(connect(self._copy, read_only=True)) as copy:
-            return iter(copy.execute(select_rows(table, " AND ".join(conditions))).fetchall())
+            return list(copy.execute(select_rows(table, " AND ".join(conditions))).fetchall())
 
     def _add_missing(self, table: str) -> int:
         """Add the rows of the copy whose key the ledger lacks now."""
-        rows = list(self._rows_of_copy(table))
+        rows = self._rows_of_copy(table)
         if not rows:
             return 0
         marks = ", ".join("?" * len(rows[0]))
