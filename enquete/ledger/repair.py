@@ -187,11 +187,11 @@ class _RowRepair:
 
     def _replace_numbered(self, table: str, row: DamagedRow) -> bool:
         """Replace a row by the one of its number. Where the copy has none, drop it."""
-        stored = self._rows_of_copy(table, f"id = {int(row.key[0])}")
-        if stored:
+        found = self._rows_of_copy(table, f"id = {int(row.key[0])}")
+        if found:
             names = names_of(table).split(", ")
             changes = ", ".join(f"{name} = ?" for name in names)
-            self._connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*stored[0], row.key[0]))
+            self._connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*found[0], row.key[0]))
             return True
         if table == "calls":
             self._lose_call(row.key[0])
@@ -207,7 +207,7 @@ class _RowRepair:
         where = " AND ".join(f"{name} = ?" for name in key_columns(table))
         self._connection.execute(f"DELETE FROM {table} WHERE {where}", key)
 
-    def _rows_of_copy(self, table: str, where: str = "") -> list[tuple[Any, ...]]:
+    def _rows_of_copy(self, table: str, where: str = "") -> list[Any]:
         if self._copy is None:
             return []
         conditions = [part for part in (where, FINAL.get(table, "")) if part]
@@ -216,7 +216,7 @@ class _RowRepair:
 
     def _add_missing(self, table: str) -> int:
         """Add the rows of the copy whose key the ledger lacks now."""
-        rows = list(self._rows_of_copy(table))
+        rows = self._rows_of_copy(table)
         if not rows:
             return 0
         marks = ", ".join("?" * len(rows[0]))

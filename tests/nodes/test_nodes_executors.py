@@ -374,7 +374,7 @@ def test_a_second_interrupt_ends_a_run_whose_workers_are_gone(people: Path, tmp_
             assert driver.wait(timeout=5) == 130
         finally:
             driver.kill()
-            driver.wait()
+            driver.communicate()
 
 
 @pytest.mark.soak
