@@ -257,7 +257,7 @@ def test_operations_count_among_the_runs_and_an_equal_one_is_joined(tmp_path: Pa
         assert int(refused.headers["retry-after"]) > 0
         answers = [response.result().json()["data"] for response in (first, equal)]
     assert answers[0] == answers[1]
-    assert (answers[0]["status"], answers[0]["respondent"], answers[0]["warning"]) == ("completed", "llm", None)
+    assert (answers[0]["status"], answers[0]["respondent"], answers[0]["warning"]) == ("budget_spent", "llm", None)
     assert len(slow_model.requests) == len(call_keys(run_folder(tmp_path / "projects" / "p" / "ann")))
     assert not (tmp_path / "projects" / "p" / "bea" / "runs").exists()
 

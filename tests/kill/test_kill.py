@@ -18,7 +18,7 @@ from tests.support import killing
 from tests.support.killing import KillCounts, Killer, Meddle, Study
 from tests.support.populations import mirofish_folder
 from tests.support.processes import Driven, ServerProcess, finish, kill_after, server_process
-from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
+from tests.support.studies import call_keys, personas, results_of, rows, run_folder, stored_answers
 
 CONCURRENCY = 16
 Begin = Callable[[int], Study]
@@ -182,7 +182,7 @@ def test_a_kill_between_an_answer_and_its_annotation_loses_nothing(tmp_path: Pat
     critics = "SELECT subject FROM calls WHERE methodology='critic' AND status='settled'"
 
     def judged() -> int:
-        folders = [*out.glob("runs/*/instruments_used.json")]
+        folders = [*out.glob("*/runs/*/instruments_used.json")]
         return len(rows(folders[0].parent, critics)) if folders else 0
 
     before = server.count()
@@ -196,7 +196,7 @@ def test_a_kill_between_an_answer_and_its_annotation_loses_nothing(tmp_path: Pat
     assert len(made) <= server.count() - before <= len(made) + lost
     compared = [json.loads(value) for (value,) in rows(folder, "SELECT value FROM frozen WHERE name LIKE 'pair/%'")]
     assert len(compared) == len(rows(folder, "SELECT 1 FROM frozen WHERE name LIKE 'annotated/%'")) == pairs
-    with LocalMemory.opened(out, read_only=True) as memory:
+    with LocalMemory.opened(results_of(out), read_only=True) as memory:
         for pair in compared:
             for side, arm in (("a", "main"), ("b", "b")):
                 known = memory.record(pair[f"answer_id_{side}"])

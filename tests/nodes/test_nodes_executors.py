@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -324,10 +324,11 @@ def test_without_a_worker_the_run_pauses(
 ) -> None:
     """Nannies and all: nobody starts another."""
     monkeypatch.setattr(executors, "NOBODY_WITHIN_S", 2.0)
+    others = set(psutil.Process().children())  # those of the cluster that the other tests here use
     started = executors.start_processes(2, 4)
     try:
         processes(started)
-        striking = struck(server, 30, lambda: kill_all_below(os.getpid(), "dask"))
+        striking = struck(server, 30, lambda: kill_all_below(os.getpid(), "dask", spare=others))
         address = f"dask:{started.scheduler_address}"
         with pytest.raises(RunPaused, match="no worker has been there for 2 s") as paused:
             bare_runs.interview(people, **asked(server, tmp_path, executor=address))
@@ -342,9 +343,10 @@ def test_without_a_worker_the_run_pauses(
     assert stored_answers(folder) == stored_answers(by_item)
 
 
-def kill_all_below(process: int, named: str) -> None:
-    """Kill this process's children whose command names something, with all that they began."""
-    children = [child for child in psutil.Process(process).children() if named in " ".join(child.cmdline())]
+def kill_all_below(process: int, named: str, spare: Collection[psutil.Process] = ()) -> None:
+    """Kill this process's children whose command names something, with all that they began; but those to spare."""
+    below_it = [child for child in psutil.Process(process).children() if child not in spare]
+    children = [child for child in below_it if named in " ".join(child.cmdline())]
     for each in [*children, *(below for child in children for below in child.children(recursive=True))]:
         with suppress(psutil.NoSuchProcess):
             each.kill()
