@@ -65,7 +65,8 @@ def priced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_price(
     server: ModelServer, people: Path, singly: list[tuple[Any, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Paused while its first batch stands, which holds the questionnaire of six agents, since the two waves go first: that one is not ordered again."""
+    """Paused while its first batch stands, which holds six questionnaires (the two waves go first): that one is not
+    ordered again."""
     priced(tmp_path, monkeypatch)
     events: list[dict[str, Any]] = []
     server.batches.held = True
