@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from enquete.nodes.ask import Channels
 from enquete.nodes.model_server import require_server_of
 from enquete.nodes.planning import load_methodology
+from enquete.nodes.result_folders import claim_folder
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import using
 from enquete.nodes.run_settings import recorded_settings, resolve_run_machine
@@ -64,6 +65,8 @@ async def _begin_run(request: RunRequest, available: Mapping[str, str]) -> tuple
     machine = resolve_run_machine(request, environment, recorded_settings(choice.folder))
     if choice.action == "new":
         await require_server_of(choice.record, machine)
+        if request.out:
+            claim_folder(request.out, choice.folder.parent.parent, population.path)
         await begin(choice, population, machine=machine)
     return str(choice.folder), machine
 

@@ -253,7 +253,7 @@ async def _using(job: ShardJob, address: str) -> AsyncIterator[RunSession]:
                 run_session = mine.run_session = await mine.stack.enter_async_context(_opened(job, address))
             _follow(mine, run_session, job)
         yield run_session
-    except Evicted:
+    except (Evicted, StoreUnreachable):
         mine.over = True
         if mine in _open_runs:
             _open_runs.remove(mine)  # what comes next opens the run anew, under another name
@@ -313,7 +313,8 @@ async def _end(run: _OpenRun) -> None:
         _open_runs.remove(run)
     if run.users == 0:
         run.run_session = None
-        await run.stack.aclose()
+        with suppress(StoreUnreachable):  # it could not be filed then, and whoever comes next reads what was
+            await run.stack.aclose()
 
 
 async def close_run(driver: str) -> None:

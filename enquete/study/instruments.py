@@ -197,7 +197,7 @@ class ItemHealth:
 
 def item_health(run: Run) -> list[ItemHealth]:
     """Of every item that was asked, in the order of the table; the latest wave."""
-    rows = run.responses
+    rows = run.all_responses  # with those who saw the items in another order
     rows = rows[rows["phase"].eq(rows["phase"].max())]
     main = rows[rows["arm_role"].eq("main")]
     again = rows[rows["arm"].eq(SHUFFLED)]

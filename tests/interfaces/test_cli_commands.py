@@ -204,7 +204,6 @@ WRONG = [
     ),
     (["run", SIM_ID, "--root", "uploads", "--replay-of", "run_x", "--methods", "delphi"], "methods cannot be chosen"),
     (["estimate", SIM_ID, "--root", "uploads", "--respondent", "replay"], "costs nothing"),
-    (["estimate", SIM_ID, "--root", "uploads", "--model", "gpt"], "LLM_API_KEY"),
     (["run", SIM_ID, "--root", "uploads", "--model", "gpt", "--respondent", "synthetic"], "gpt"),
     (["run", SIM_ID, "--root", "uploads", "--model", "gpt"], "LLM_API_KEY"),
     (["run", "uploads"], "no simulation folder"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.conftest import DATA, Command
+from tests.support.studies import results_of
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -56,7 +57,7 @@ def test_drafted_piloted_asked_and_reported(
         "run", DATA / sim, "--out", "o", "--methods", methods, "--phase", "T1", "--sample", 3, "--json", *words, *aloud
     )
     assert (done.code, done.object["status"]) == (0, "completed")
-    (report,) = Path("o", "synthesis").glob("*/report.md")
+    (report,) = (results_of(Path("o")) / "synthesis").glob("*/report.md")
     text = report.read_text("utf-8")
     assert topic in text
     assert not PACK.findall(text)

@@ -314,7 +314,7 @@ def test_a_store_that_is_gone_for_good_pauses_the_run(
         postgres.start_again()
     assert paused.value.exit_code == 3
     folder = run_folder(tmp_path)
-    run = bare_runs.resume(folder.name, out=str(tmp_path), base_url=server.base_url)
+    run = bare_runs.resume(folder.name, out=str(tmp_path), base_url=server.base_url, executor="local")
     assert run.status == "completed"
     assert stored_answers(folder) == stored_answers(by_item)
 
@@ -338,7 +338,7 @@ def test_without_a_worker_the_run_pauses(
     assert paused.value.exit_code == 3
     folder = run_folder(tmp_path)
     assert enquete.load_run(people, out=tmp_path).status == "paused"
-    run = bare_runs.resume(folder.name, out=str(tmp_path), base_url=server.base_url)
+    run = bare_runs.resume(folder.name, out=str(tmp_path), base_url=server.base_url, executor="local")
     assert run.status == "completed"
     assert stored_answers(folder) == stored_answers(by_item)
 

@@ -15,6 +15,7 @@ import pytest
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.planning import planned
+from enquete.nodes.result_folders import claim_folder
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.waves import open_t1
@@ -105,6 +106,8 @@ def made(
     choice, population = choose_run(request, Environment(), available or AVAILABLE)
 
     async def conduct() -> None:
+        if request.out:
+            claim_folder(request.out, choice.folder.parent.parent, population.path)
         await begin(choice, population)
         async with using(str(choice.folder), Machine()) as run_session:
             for name, phase in planned(run_session.record) if stages is None else stages:

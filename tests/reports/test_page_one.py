@@ -52,7 +52,7 @@ def test_every_number_follows_from_the_table(run: Made) -> None:
             if name not in unknown and name in counted:
                 assert counted[name] == pytest.approx(value, abs=1e-6), (finding["id"], name)
         left = set(finding["numbers"]) - set(counted) - unknown
-        assert left <= {"tested", "n_on_scale"}, (finding["id"], left)
+        assert left <= {"tested", "n_on_scale", "n_ratings"}, (finding["id"], left)
 
 
 def test_it_is_short_and_names_who_answered(run: Made) -> None:

@@ -13,6 +13,7 @@ from enquete.graphs.delphi.results import PRESENTATION as DELPHI
 from enquete.graphs.delphi.results import _at_ends
 from enquete.interfaces.cli import app as cli
 from enquete.memory.recall import LocalMemory, MemoryRecord
+from enquete.nodes.result_folders import claim_folder
 from enquete.reports.accounts import _compared_with_people
 from enquete.reports.analyses import _spread
 from enquete.reports.declarations import Presentation, Table, number, reference, shaped, text
@@ -115,8 +116,9 @@ def test_pairs_that_were_compared_are_counted_though_no_preference_follows(
     """190 pairs, of which a critic that goes by the place of an answer judges nothing."""
     people = tmp_path / "people.csv"
     people.write_text("name,persona\nAda,A person who lives at the coast and fishes.\n", "utf-8")
-    interviews = tmp_path / "out"
-    interviews.mkdir()
+    interviews = tmp_path / "out" / "people"
+    interviews.mkdir(parents=True)
+    claim_folder(tmp_path / "out", interviews, people)
     with LocalMemory.opened(interviews) as memory:
         for n in range(190):
             for arm in ("main", "b"):
@@ -124,7 +126,7 @@ def test_pairs_that_were_compared_are_counted_though_no_preference_follows(
                 record = MemoryRecord(id=f"run_1/{arm}/{n}", **about)
                 memory.remember([record])
                 memory.annotate(record.id, {"respondent_id": arm, "critic_score": None, "pairwise_winner": None})
-    assert cli.run(["memory", "preferences", str(people), "--out", str(interviews)]) == 0
+    assert cli.run(["memory", "preferences", str(people), "--out", str(interviews.parent)]) == 0
     assert "Pairs of answers that were compared: 190. No preference follows" in capsys.readouterr().out
 
 

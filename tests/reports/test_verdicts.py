@@ -26,8 +26,8 @@ def change(p: float, mean: float = 0.6) -> dict:
         "item": "trust", "scale": "1–5", "scale_place": 1, "measure": "agreement",
         "size": abs(mean) / 4, "n": 10, "n_total": 10, "n_changed": 6, "before": 3.0,
         "after": 3.0 + mean, "change": mean, "sd": 0.5, "low": 0.1, "high": 1.1, "outcome": "risen", "p": p,
-        "test": "sign flips", "detectable": 0.8, "detectable_share": 0.2, "hodges_lehmann": mean, "hl_low": 0.1,
-        "hl_high": 1.1, "rank_biserial": 0.8, "p_wilcoxon": 0.02, "p_holm": 0.02,
+        "test": "sign flips", "detectable": 0.8, "detectable_share": 0.2, "alone_low": 0.1,
+        "alone_high": 1.1, "p_alone": 0.02, "rank_biserial": 0.8, "p_holm": 0.02,
     }  # fmt: skip
 
 
@@ -70,4 +70,4 @@ def test_no_stored_verdict_goes_beyond_its_corrected_p(run: str, request: pytest
                     checked += 1
                     if row[ADJUSTED] is not None and row[ADJUSTED] >= LEVEL:
                         assert row[column.name] not in column.unless_sure, json.dumps(row)
-    assert checked > 10
+    assert checked >= 10

@@ -354,7 +354,8 @@ REVISION = d.Table(
 EFFECT = d.Table(
     name="feedback_effect", title=N_("What feedback did"), key=("verdict",),
     columns=(
-        d.code("verdict", N_("with feedback, to the medians of the others"), levels=OUTCOMES, replicates=True),
+        d.code("verdict", N_("with feedback, to the medians of the others"), levels=OUTCOMES, replicates=True,
+            unless_sure={"closer": "neither", "farther": "neither"}),
         N, TOTAL,
         d.number("with_feedback", N_("distance with feedback")), d.number("without", N_("distance without feedback")),
         d.number("difference", N_("nearer by"),
@@ -574,7 +575,8 @@ FINDINGS = (
                 "with it, {without} without (adjusted {p}; n = {n}/{n_total}); {power}."),
     ),
     d.Finding(
-        name="moved", table="revision", where="n_ratings > 0", size="abs(nearer) / (@scale_max - @scale_min)",
+        name="moved", table="revision", where="n_ratings > 0 and n > 1",
+        size="abs(nearer) / (@scale_max - @scale_min)",
         estimate="nearer", low="nearer_low", high="nearer_high", chart="convergence",
         scale="scale_min - scale_max, scale_max - scale_min",
         says=N_("When rating again, agents brought {n_toward} of {n_ratings} ratings nearer to the panel's median and "
