@@ -322,5 +322,5 @@ def test_results_before_a_synthesis_are_empty_and_a_damaged_file_is_named(make, 
     (made.synthesis / "results.json").write_text("{", "utf-8")
     with pytest.raises(LedgerError, match=r"results\.json: not readable"):
         load_results(made.folder)
-    with pytest.raises(LedgerError, match="no ledger"):
+    with pytest.raises(LedgerError, match="ledger is missing"):
         write_synthesis(made.interviews / "runs" / "run_none")
