@@ -516,7 +516,7 @@ def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[s
 def _longest_from(start: str, adjacent: Mapping[str, Collection[str]], types: Mapping[str, str], most: int) -> int:
     """Return the node types on the longest path from one group; `most`: as many as can be reached at all."""
     best = 1
-    paths = [((start,), frozenset({types[start]}))]
+    paths: list[tuple[tuple[str, ...], frozenset[str]]] = [((start,), frozenset({types[start]}))]
     for _ in range(MAX_CHAIN_STEPS):
         if not paths or best == most:
             break
