@@ -121,7 +121,8 @@ def standardised_agents(x: Floats) -> Floats:
     """
     level_free = centred_agents(x - x.mean(axis=0))
     length = np.sqrt((level_free**2).mean(axis=1, keepdims=True))
-    return np.divide(level_free, length, out=np.zeros_like(level_free), where=length > 1e-9)
+    standardised: Floats = np.divide(level_free, length, out=np.zeros_like(level_free), where=length > 1e-9)
+    return standardised
 
 
 def profile_with_noise(x: Floats, steps: Floats, rng: np.random.Generator, draws: int) -> Iterator[Floats]:

@@ -38,8 +38,9 @@ def _read_primary(given: object) -> object:
 
 
 def _is_part(given: object) -> bool:
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    return is_number and math.isfinite(given) and given > 0  # type: ignore[arg-type]
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return False
+    return math.isfinite(given) and given > 0
 
 
 PrimaryQuestions = Annotated[dict[str, float], BeforeValidator(_read_primary)]
