@@ -37,7 +37,7 @@ def test_a_change_that_page_one_does_not_find_is_not_risen_in_the_table(p: float
     p = .001 stays below. So 11 of 50 pages said that nothing changed beside a table with “risen”."""
     declared = {f"other_{n}": (CHANGE, shaped(CHANGE, {"changes": [change(0.9)]}, {})) for n in range(3)}
     declared["longitudinal"] = CHANGE, shaped(CHANGE, {"changes": [change(p)]}, {"widest": 4})
-    final = _correct(declared, NOTHING_CAUGHT)["longitudinal"]
+    final = _correct(declared, {}, NOTHING_CAUGHT)["longitudinal"]
     (row,) = final.tables["changes"].to_dict("records")
     assert (row[ADJUSTED] < LEVEL) == (outcome == "risen")
     assert row["outcome"] == outcome
