@@ -431,9 +431,9 @@ async def _opened(folder: Path, machine: Machine | None) -> AsyncIterator[RunSes
         record = ledger.record
         if machine is None:
             machine = resolve_run_machine(RunRequest(), Environment.read(), recorded_in(ledger, folder))
+        gone, noted = missing(beside, ledger.read)  # before anything is written
         await record_settings(ledger, machine)
         LIMITER.resize(machine.concurrency)
-        gone, noted = missing(beside, ledger.read)
         if gone:
             log.warning("%s: %s", record.run_id, lost_text(gone, noted))
             await ledger.note(LOST, str(gone + noted))

@@ -206,5 +206,5 @@ def test_a_run_says_what_was_translated_and_an_operation_says_it_before(folder: 
     rows = run.results["laddering"]["translated"]
     dead = {row["key"] for row in rows if row["fate"] == "dead"}
     assert len(dead) == 2
-    report = next((folder / "out" / "synthesis").rglob("appendix.md")).read_text("utf-8")
+    report = next((folder / "out").rglob("synthesis/*/appendix.md")).read_text("utf-8")
     assert "dead: no such signal | llm.response\\_depth.surface" in report
