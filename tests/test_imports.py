@@ -8,8 +8,9 @@ from itertools import combinations
 import grimp
 import pytest
 
-ROLES = ("enquete.graphs.",)
-"""A methodology's files are called after what they are to it: instrument, procedure, results, …"""
+ROLES = ("enquete.graphs.", "enquete.nodes.synthesis")
+"""A methodology's files are called after what they are to it: instrument, procedure, results, … The synthesis node is
+called after the node of the graph, and what it writes after the same word."""
 
 
 @pytest.fixture(scope="module")

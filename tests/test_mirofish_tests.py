@@ -155,7 +155,7 @@ def test_every_unusable_reply_is_in_the_audit_as_it_came(tmp_path: Path) -> None
             personas(tmp_path, 1), out=str(tmp_path / "out"), methods=["longitudinal"], model="m",
             base_url=server.base_url,
         )  # fmt: skip
-    (file,) = (tmp_path / "out").glob("T1/longitudinal/*/audit.jsonl")
+    (file,) = (tmp_path / "out").glob("*/T1/longitudinal/*/audit.jsonl")
     calls = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert [call["response"] for call in calls] == wrong
     assert set(run.responses["status"]) == {"invalid"}  # no answer, and no bug

@@ -21,9 +21,10 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from enquete.ledger.connection import StoreUnreachable, is_damage, reason
+from enquete.ledger.connection import is_damage, reason
 from enquete.ledger.drives import DISK_FULL, disk_fault, free_text, is_full, require_local, resume_command, store_of
 from enquete.ledger.folders import CHECKPOINTS, set_aside
+from enquete.ledger.integrity import StoreUnreachable
 from enquete.ledger.writer import MADE, REPEATED, Room
 from enquete.state.errors import LedgerError
 from enquete.state.request import with_credentials

@@ -24,9 +24,10 @@ from typing import Any
 
 from enquete.ledger import queries
 from enquete.ledger.checksums import Row, seal_count
-from enquete.ledger.connection import Connection, ReadableConnection, WriteConnection, connect, damaged, explained
+from enquete.ledger.connection import Connection, ReadableConnection, WriteConnection, connect, explained
 from enquete.ledger.damage import damage_of
 from enquete.ledger.drives import SIZE
+from enquete.ledger.integrity import damaged
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.writer import counted
 from enquete.state.errors import LedgerError

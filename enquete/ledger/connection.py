@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -16,23 +15,14 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
-from enquete.ledger.checksums import is_intact
-from enquete.ledger.drives import disk_fault, is_remote, require_local, store_of
-from enquete.ledger.tables import require_readable
+from enquete.ledger.drives import disk_fault, is_remote, require_local
+from enquete.ledger.integrity import STORED_VERSION, DamagedLedger, damaged, repair_hint, require_version
 from enquete.state.errors import NO_ROOM_FOR_MORE, LedgerError, advice_for
 from enquete.state.untrusted_input import require_regular
 
 T = TypeVar("T")
 DatabaseError = sqlite3.Error
 """What a database itself complains of, where nothing typed it."""
-
-
-class StoreUnreachable(LedgerError):
-    """The database does not answer. Nothing is wrong with what is in it."""
-
-
-class DamagedLedger(LedgerError):
-    """A ledger that is not as it was written, or is gone. `enquete doctor --repair` mends it."""
 
 
 def require_current(connection: sqlite3.Connection, path: Path) -> None:
@@ -44,18 +34,6 @@ def require_current(connection: sqlite3.Connection, path: Path) -> None:
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
     if "meta" in there:
         require_version(connection.execute(STORED_VERSION).fetchone(), path)
-
-
-STORED_VERSION = "SELECT * FROM meta WHERE key='schema_version'"
-
-
-def require_version(row: Sequence[object] | None, path: Path) -> None:
-    """Raise LedgerError where this row of `meta` names another version, DamagedLedger where it does not say. A version
-    that a flipped bit made newer would keep a run from being resumed and from being repaired."""
-    key, value, *checksum = row or ("", "")
-    if checksum and not is_intact("meta", (key, value), checksum[0]):
-        raise damaged(path, LookupError("the version stored in it is not as it was written"))
-    require_readable(str(value), path)
 
 
 # --- Connections to a run's ledger file, and what is wrong where there can be none.
@@ -230,7 +208,7 @@ def _require_file(path: Path) -> None:
     except OSError as error:
         if error.errno in NO_ROOM_FOR_MORE:
             raise LedgerError(f"{path}: cannot be read ({advice_for(error)})") from error
-        raise DamagedLedger(f"{path}: {error.strerror}; restore the ledger, or {_repair(path)}") from error
+        raise DamagedLedger(f"{path}: {error.strerror}; restore the ledger, or {repair_hint(path)}") from error
 
 
 def _for_writing(path: Path) -> WriteFile:
@@ -356,36 +334,6 @@ def journal_mode(folder: Path) -> str:
 def _in_wal_mode(path: Path) -> bool:
     with path.open("rb") as file:
         return WAL_MARK in file.read(20)[18:]
-
-
-def damaged(path: Path, error: BaseException) -> DamagedLedger:
-    """What is wrong with a ledger that cannot be read, and what can be done. The command works as printed, anywhere."""
-    if is_remote(path):
-        fact = f"{store_of(path.parent)}: the ledger of run {path.parent.name} is damaged ({error})"
-        return DamagedLedger(f"{fact}. Restore it there, or {_repair(path)}", fact=fact)
-    if not path.exists():
-        fact = f"{path}: the run's ledger is missing, and with it every answer"
-        return DamagedLedger(f"{fact}. Restore the file, move the run's folder away, or {_repair(path)}", fact=fact)
-    if path.is_file() and not path.stat().st_size:
-        fact = f"{path}: the file is empty{without_log(path)}"
-        return DamagedLedger(f"{fact}. Restore it, move the folder away, or {_repair(path)}", fact=fact)
-    fact = f"{path}: not a readable ledger ({error})"
-    if "no such table" in str(error):
-        return DamagedLedger(
-            f"{fact}: another kind of file?{without_log(path)} Restore the ledger, or {_repair(path)}", fact=fact
-        )
-    return DamagedLedger(f"{fact}. Restore it, or {_repair(path)}", fact=fact)
-
-
-def _repair(path: Path) -> str:
-    command = shlex.join(["enquete", "doctor", "--repair", str(path.parent.absolute())])
-    return f"mend it from its backup copy, so that only what the copy lacks is asked again: {command}"
-
-
-def without_log(path: Path) -> str:
-    """A ledger that was just begun is in its write-ahead log alone."""
-    log = path.with_name(f"{path.name}-wal")
-    return "" if log.exists() else f" (was {log.name} deleted, or not copied along?)"
 
 
 @contextmanager

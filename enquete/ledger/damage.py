@@ -20,8 +20,9 @@ from typing import Any
 
 from enquete.ledger import queries
 from enquete.ledger.checksums import is_intact
-from enquete.ledger.connection import DamagedLedger, connect, damaged, explained
+from enquete.ledger.connection import connect, explained
 from enquete.ledger.drives import LEDGER, is_remote
+from enquete.ledger.integrity import DamagedLedger, damaged
 
 SEALED = (
     "meta", "participants", "digests", "occasions", "answers", "texts", "calls", "frozen", "forms", "stages",

@@ -29,8 +29,9 @@ from pydantic import ValidationError
 
 from enquete.ledger import drives, queries
 from enquete.ledger.checksums import is_intact, select_sealed
-from enquete.ledger.connection import Connection, connect, damaged, explained
+from enquete.ledger.connection import Connection, connect, explained
 from enquete.ledger.drives import STORE, disk_fault, has_ledger, keep_in, require_local, require_writable, store_of
+from enquete.ledger.integrity import damaged
 from enquete.ledger.record import RunRecord
 from enquete.ledger.tables import NoSuchRun
 from enquete.ledger.writer import lost_text, missing, told_beside

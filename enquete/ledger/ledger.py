@@ -24,7 +24,7 @@ from pydantic import JsonValue
 
 from enquete.ledger import queries
 from enquete.ledger.checksums import is_intact, seal, seal_note
-from enquete.ledger.connection import Connection, connect, damaged, explained
+from enquete.ledger.connection import Connection, connect, explained
 from enquete.ledger.drives import STORE, is_remote
 from enquete.ledger.entries import (
     CallInFlight,
@@ -49,6 +49,7 @@ from enquete.ledger.entries import (
     write_settled,
 )
 from enquete.ledger.folders import CHECKPOINTS, record_in, set_aside
+from enquete.ledger.integrity import damaged
 from enquete.ledger.record import RunRecord
 from enquete.ledger.tables import VERSION
 from enquete.ledger.workers import Batches, require_registered, worker_batches

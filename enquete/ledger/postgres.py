@@ -24,8 +24,8 @@ try:
 except ImportError:
     psycopg = None  # type: ignore[assignment]
 
-from enquete.ledger.connection import STORED_VERSION, StoreUnreachable, require_version
 from enquete.ledger.drives import LEDGER, store_of
+from enquete.ledger.integrity import STORED_VERSION, StoreUnreachable, require_version
 from enquete.ledger.tables import NoSuchRun
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.request import secret_of, with_credentials

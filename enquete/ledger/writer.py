@@ -15,8 +15,9 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from enquete.ledger import queries
 from enquete.ledger.checksums import seal_note
-from enquete.ledger.connection import Connection, StoreUnreachable, WriteConnection, damaged, is_damage, is_locked
+from enquete.ledger.connection import Connection, WriteConnection, is_damage, is_locked
 from enquete.ledger.drives import DISK_FULL, DiskFull, is_full
+from enquete.ledger.integrity import StoreUnreachable, damaged
 from enquete.state.errors import LedgerError
 from enquete.state.untrusted_input import read_regular, require_regular
 

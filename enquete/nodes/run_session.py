@@ -24,11 +24,11 @@ from enquete.ledger import queries
 from enquete.ledger.backup import BackupCopies, backed_up
 from enquete.ledger.batch_jobs import BatchOrder, sweep_unordered
 from enquete.ledger.budget import Budget, Claim
-from enquete.ledger.connection import damaged
 from enquete.ledger.damage import require_sound
 from enquete.ledger.drives import DiskReserve
 from enquete.ledger.entries import Used, call_values, usage
 from enquete.ledger.folders import LEDGER, held
+from enquete.ledger.integrity import damaged
 from enquete.ledger.ledger import Ledger, Usage
 from enquete.ledger.record import RunRecord, has_fallbacks
 from enquete.ledger.shared_limits import SharedBudget

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from enquete.ledger.connection import damaged
 from enquete.ledger.drives import has_ledger
 from enquete.ledger.folders import LEDGER
+from enquete.ledger.integrity import damaged
 from enquete.ledger.ledger import Ledger
 from enquete.models.faults import shown_url
 from enquete.nodes.planning import open_ledger

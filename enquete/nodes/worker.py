@@ -31,8 +31,8 @@ from uuid import uuid4
 
 from typing_extensions import TypedDict
 
-from enquete.ledger.connection import StoreUnreachable
 from enquete.ledger.drives import DiskFull, keep_in
+from enquete.ledger.integrity import StoreUnreachable
 from enquete.ledger.ledger import Failure
 from enquete.ledger.workers import Evicted, leave_shard, take_shard
 from enquete.nodes.model_server import LIMITER

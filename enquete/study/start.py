@@ -30,10 +30,10 @@ from enquete.graphs.registry import dotted_paths
 from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget
-from enquete.ledger.connection import StoreUnreachable
 from enquete.ledger.damage import find_damage, require_sound
 from enquete.ledger.drives import START_LOCK, DiskFull, alone, disk_fault, is_full, resume_command
 from enquete.ledger.folders import LEDGER, is_held, read_run, run_folders
+from enquete.ledger.integrity import StoreUnreachable
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import Fit, RunRecord
 from enquete.models.metered_model import BYTES_PER_TOKEN

@@ -19,11 +19,11 @@ from enquete.ledger import postgres as module
 from enquete.ledger import queries
 from enquete.ledger.backup import copy_of_store
 from enquete.ledger.checksums import seal_note
-from enquete.ledger.connection import StoreUnreachable
 from enquete.ledger.damage import require_sound
 from enquete.ledger.drives import store_of
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import LEDGER, drop_ledger, held, is_held, make_run_folder
+from enquete.ledger.integrity import StoreUnreachable
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.postgres import PostgresConnection, RunLock, translated
 from enquete.ledger.repair import restore

@@ -80,7 +80,7 @@ def test_words_that_any_study_may_have_say_nothing(text: str, words: list[str]) 
 def test_of_personas_nothing_is_said_that_only_a_simulation_has(tmp_path: Path, kinds: tuple[str, ...]) -> None:
     """Neither a topic, which would be the file's name, nor memories that were missed; of groups of four nothing is
     compared, and of one nobody would expect it."""
-    people = [f"Teller {n},Works at the counter of a bank in Leeds.,{kind}" for n in range(4) for kind in kinds]
+    people = [f"Teller {kind}{n},Works at the counter of a bank in Leeds.,{kind}" for n in range(4) for kind in kinds]
     (tmp_path / "tellers.csv").write_text("\n".join(["name,persona,type", *people]), "utf-8")
     run = enquete.conduct_interviews(
         tmp_path / "tellers.csv", out=tmp_path / "o", methods=["longitudinal"], phase="T1", respondent="synthetic",
@@ -89,7 +89,7 @@ def test_of_personas_nothing_is_said_that_only_a_simulation_has(tmp_path: Path, 
     report = run.report
     assert "The questions (Longitudinal) are about" in report
     assert f"nothing of that occurs in what is known of these agents ({', '.join(kinds)})." in report
-    assert ("No groups are compared: fewer than two have 5 agents." in report) is (len(kinds) > 1)
+    assert ("No groups are compared by stakeholder type: fewer than two have 5 agents." in report) is (len(kinds) > 1)
     assert "Compared are groups" not in report
     assert "The agents answered without any memory of the simulation." in report
     assert "no readable memory" not in report

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from enquete.state.channels import InterviewsState, RoundsState, add_counts, merge_by_id, merge_notes
+from enquete.graphs.delphi.graph import DelphiState
+from enquete.state.channels import InterviewsState, MethodologyState, add_counts, merge_by_id, merge_notes
 
 Merge = Callable[[Any, Any], Any]
 
@@ -97,10 +98,10 @@ def two_branches(schema: Any) -> Any:
     return builder.compile()
 
 
-@pytest.mark.parametrize("schema", [Reduced, RoundsState, InterviewsState])
+@pytest.mark.parametrize("schema", [Reduced, MethodologyState, InterviewsState])
 def test_parallel_branches_merge_with_it(schema: Any) -> None:
     """Also in the real states, where NotRequired and Annotated are nested."""
-    ended = two_branches(schema).invoke({"run": "r", "phase": "T1"} if schema is RoundsState else {})
+    ended = two_branches(schema).invoke({"run": "r", "phase": "T1"} if schema is MethodologyState else {})
     assert ended["outcomes"] == {"delphi/T1": "done", "longitudinal/T1": "done"}
 
 
@@ -110,19 +111,17 @@ def test_every_channel_that_shards_write_at_once_has_its_reducer() -> None:
     def shard(update: Any) -> Any:
         return update["write"]
 
-    def fan_out(state: RoundsState) -> list[Send]:
+    def fan_out(state: DelphiState) -> list[Send]:
         writes = [
-            {"counts": {"round 1/done": n}, "flags": [f"flag {n}"], "themes": {f"t{n}": "x"}, "feedback": {f"r{n}": {}}}
-            for n in (3, 1, 2)
+            {"counts": {"round 1/done": n}, "themes": {f"t{n}": "x"}, "feedback": {f"r{n}": {}}} for n in (3, 1, 2)
         ]
         return [Send("shard", {"write": write}) for write in writes]
 
-    builder: Any = StateGraph(RoundsState)
+    builder: Any = StateGraph(DelphiState)
     builder.add_node("shard", shard)
     builder.add_conditional_edges(START, fan_out, ["shard"])
     builder.add_edge("shard", END)
     ended = builder.compile().invoke({"run": "r", "phase": "T1"})
     assert ended["counts"] == {"round 1/done": 6}
-    assert ended["flags"] == ["flag 1", "flag 2", "flag 3"]
     assert list(ended["themes"]) == ["t1", "t2", "t3"]
     assert list(ended["feedback"]) == ["r1", "r2", "r3"]

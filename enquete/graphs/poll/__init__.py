@@ -41,7 +41,7 @@ OFFER = Offer(
 class PollInstrument(QuestionsInstrument):
     """Of this package, so that the file beside it is the one that ships."""
 
-    questions_tested = ("groups",)
+    questions_tested = ("groups", "choice_groups")
 
 
 class Poll(Procedure[QuestionsInstrument, NoSettings]):
