@@ -97,7 +97,6 @@ CHANGING = ("meta", "counters", "stages", "failures")
 
 JSON = {"answers": ("data", "notes", "options_shown"), "frozen": ("value",), "forms": ("block", "draft")}
 """Columns that hold JSON, or nothing."""
-NOTED = "(key LIKE 'batch/%' OR key LIKE 'order/%') AND value <> '' AND NOT json_valid(value)"
 
 
 def require_sound(folder: Path) -> None:
@@ -152,8 +151,6 @@ def _file_faults(connection: sqlite3.Connection) -> Iterator[str]:
             where = f"{column} <> '' AND NOT json_valid({column})"
             if (row := connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()) != (0,):
                 yield f"{table}.{column}: no JSON in {row[0]} of its rows"
-    if connection.execute(f"SELECT 1 FROM meta WHERE {NOTED}").fetchone():
-        yield "meta.value: an order that is no JSON"
 
 
 def _row_faults(connection: Connection) -> Iterator[str]:

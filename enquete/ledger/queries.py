@@ -54,9 +54,6 @@ _LOSE = "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sen
 _LOST = " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model, system_hash, messages_hash"
 LOSE = _LOSE + _LOST
 LOSE_OF = f"{_LOSE} AND id IN (SELECT call FROM worker_calls WHERE owner=?){_LOST}"
-UNSEND = """
-UPDATE calls SET status='failed', error='was not sent' WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?))
-"""
 MODEL_OF = f"SELECT model FROM calls WHERE {CALL}"
 TEXT_OF = f"SELECT {text_of('CAST(? AS TEXT)')}"
 ANY_RESERVED = "SELECT 1 FROM calls WHERE status='reserved' LIMIT 1"
@@ -65,10 +62,6 @@ OBTAINED = f"""
 SELECT status, response, finish, input_tokens, output_tokens, allowance, sends, latency_ms, fingerprint, raw,
   model, error
 FROM calls WHERE {CALL}
-"""
-IN_FLIGHT = f"""
-SELECT id, arm, methodology, phase, purpose, subject, attempt, model, reserved, {text_of("system_hash")},
-  {text_of("messages_hash")} FROM calls WHERE status='reserved'
 """
 LAST_MODEL = """
 SELECT model FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose=? AND subject=? AND status='settled'
@@ -278,10 +271,6 @@ ADD_NOTED_RETURNING = f"{ADD_NOTED} RETURNING value"
 NOTED = "SELECT value FROM meta WHERE key=?"
 NOTES_LIKE = "SELECT key, value FROM meta WHERE key LIKE ?"
 STAMP = "INSERT INTO alembic_version VALUES(?)"
-ORDERS = """
-SELECT o.value FROM meta o JOIN meta b ON b.key=CAST(? AS TEXT) || substr(o.key, ?) WHERE o.key LIKE ? AND b.value <> ''
-"""
-COUNT_LIKE = "SELECT count(*) FROM meta WHERE key LIKE ?"
 
 MISCOUNTED = f"""
 WITH there(arm, methodology, phase, round, name, n) AS (

@@ -108,7 +108,6 @@ class RunRecord(BaseModel):
     key_variable: str = Field(default="", exclude_if=lambda name: not name)  # holds its key; "": LLM_API_KEY
     created_at: str
     by: str = Field(default="", exclude_if=lambda by: not by)  # agents are compared by it; "": stakeholder type
-    batch: bool = Field(default=False, exclude_if=lambda batch: not batch)  # requests go in batches, at half the price
     weights: Weights | None = Field(default=None, exclude_if=lambda weights: weights is None)  # of a local model
     # Of runs with a second respondent alone: others are written as they always were.
     critic: CriticSettings | None = Field(default=None, exclude_if=lambda critic: critic is None)

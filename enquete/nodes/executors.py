@@ -107,10 +107,6 @@ def require_executor(chosen: str, record: RunRecord | None, machine: Machine) ->
         )
     if not n:
         scheduler_of(chosen)
-    if record is not None and record.batch:
-        raise SettingsError(
-            f"executor: a run in batches waits for its server, not for this machine: leave {chosen} out"
-        )
     if record is not None and record.weights:
         raise SettingsError(
             f"executor: with {chosen} every process would start the local model for itself; start a model server of "

@@ -23,12 +23,12 @@ from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
 from enquete.ledger.shared_limits import SharedPace
-from enquete.models.faults import mask, servers_in, shown_url
+from enquete.models.faults import checked_url, mask, shown_url
 from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered_model import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices, server_of
-from enquete.models.servers import Limiter, health_of
-from enquete.models.transport import Fleet, Transport
+from enquete.models.servers import Limiter
+from enquete.models.transport import Transport
 from enquete.nodes.planning import served_models
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent
@@ -39,7 +39,7 @@ from enquete.state.request import NO_KEY, ModelLimits
 from enquete.state.settings import LOCAL_URL, Machine, is_local, setting_of
 
 if TYPE_CHECKING:
-    from enquete.models.http_client import Absence
+    from enquete.models.reachability import Absence
 
 EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 """Seconds between two looks at what is waited for, for people and for the log."""
@@ -120,9 +120,9 @@ class OtherServers:
         self._shared = shared
         self._machine = at_its_server(record, machine)
         self._own = asked_url(record, machine).rstrip("/")
-        self._senders: dict[tuple[str, str, bool], Transport | Fleet] = {}
+        self._senders: dict[tuple[str, str, bool], Transport] = {}
 
-    def sender(self, served: ServedModel, *, patient: bool) -> Transport | Fleet:
+    def sender(self, served: ServedModel, *, patient: bool) -> Transport:
         """`patient`: whether its server is waited for while it is away, or another model stands by."""
         url, variable = served.base_url.rstrip("/") or self._own, _variable(served, self._machine)
         key = (url, variable, patient)
@@ -130,7 +130,7 @@ class OtherServers:
             named: dict[str, object] = {} if url == self._own and not variable else {"api_key": key_in(variable)}
             if not patient:
                 named["patience_s"] = min(self._machine.patience_s, STANDBY_S)
-            self._senders[key] = _sender(url, self._machine.model_copy(update=named), self._shared)
+            self._senders[key] = _transport(url, self._machine.model_copy(update=named), self._shared)
         return self._senders[key]
 
     def halt(self) -> None:
@@ -147,25 +147,16 @@ class OtherServers:
 
 
 def server_url(record: RunRecord, machine: Machine) -> str | None:
-    """Where requests go; None where no model is asked. Raises SettingsError where neither key nor server is known, or
-    batches would be ordered from several."""
+    """Where requests go; None where no model is asked. Raises SettingsError where neither key nor server is known."""
     if machine.offline or not record.asks_model:
         return None
     if machine.api_key is None and not machine.base_url:
         raise SettingsError("this run's answers come from a model: set LLM_API_KEY or LLM_BASE_URL")
-    url = url_of(machine)
-    if record.batch and len(servers_in(url)) > 1:
-        raise SettingsError(
-            f"batch: a batch is ordered from one server, and LLM_BASE_URL names {shown_url(url)}; name one of them, or "
-            "leave batch out"
-        )
-    return url
+    return url_of(machine)
 
 
-def make_sender(
-    record: RunRecord, machine: Machine, shared: Ledger | None = None
-) -> Transport | Fleet | LocalModel | None:
-    """The transport, or a fleet's, where any arm needs a model; with a server of the run's own where that is a local
+def make_sender(record: RunRecord, machine: Machine, shared: Ledger | None = None) -> Transport | LocalModel | None:
+    """The transport, where any arm needs a model; with a server of the run's own where that is a local
     one. `shared`: the ledger by which several processes keep the run's pace."""
     if record.weights and not machine.offline:
         keyless = machine.model_copy(update={"api_key": None})
@@ -174,26 +165,14 @@ def make_sender(
         )
     machine = at_its_server(record, machine)
     url = server_url(record, machine)
-    return _sender(url, machine, shared) if url else None
+    return _transport(url, machine, shared) if url else None
 
 
-def _sender(url: str, machine: Machine, shared: Ledger | None = None) -> Transport | Fleet:
-    weights = servers_in(url)
-    if len(weights) == 1:
-        return _transport(next(iter(weights)), machine, shared)
-    return Fleet(
-        [(_transport(server, machine, shared, beside_others=True), weight) for server, weight in weights.items()]
-    )
-
-
-def _transport(url: str, machine: Machine, shared: Ledger | None = None, *, beside_others: bool = False) -> Transport:
-    """`beside_others`: with a pace of its own beside other servers of the model."""
-
+def _transport(url: str, machine: Machine, shared: Ledger | None = None) -> Transport:
     def pace(model: str, limits: ModelLimits) -> SharedPace | None:
         if shared is None or not (limits.requests_per_minute or limits.tokens_per_minute):
             return None
-        name = f"{model} {url}" if beside_others else model
-        return SharedPace(shared, name, limits.requests_per_minute, limits.tokens_per_minute)
+        return SharedPace(shared, model, limits.requests_per_minute, limits.tokens_per_minute)
 
     return Transport(
         base_url=url,
@@ -219,28 +198,20 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
 
 
 async def require_server(url: str, model: str, machine: Machine) -> None:
-    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers. What is to be waited for,
-    or a cache may stand in for, is only told about, in the log; so is one of several while another is there."""
-    from enquete.models.http_client import absence  # noqa: PLC0415 - the SDK takes half a second to import
+    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers. What is to be waited for
+    is only told about, in the log."""
+    from enquete.models.reachability import absence  # noqa: PLC0415 - the SDK takes half a second to import
 
-    urls = list(servers_in(url))
-    absences = await asyncio.gather(*(absence(server, machine.api_key) for server in urls))
+    missing = await absence(url, machine.api_key)
+    if missing is None:
+        return
     key = machine.api_key.get_secret_value() if machine.api_key else ""
-    patient = machine.waits_for_server or machine.cache or any(missing.loading for missing in absences if missing)
-    for server, missing in zip(urls, absences, strict=True):
-        if missing is None:
-            continue
-        shown = mask(shown_url(server), key)
-        words = f"The model server {shown} {missing.did} (asked before anything else; model {model!r})."
-        if missing.wrong_key or missing.wrong_url:
-            raise _refusal(missing, words)
-        if None in absences:
-            health_of(server).failed(missing.did, unreachable=True, away=True)
-            log.warning("%s Its agents are asked at the others until it is back.", words)
-        elif patient:
-            log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)
-        else:
-            raise _refusal(missing, words)
+    shown = mask(shown_url(url), key)
+    words = f"The model server {shown} {missing.did} (asked before anything else; model {model!r})."
+    patient = machine.waits_for_server or missing.loading
+    if missing.wrong_key or missing.wrong_url or not patient:
+        raise _refusal(missing, words)
+    log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)
 
 
 def _refusal(absence: Absence, words: str) -> ModelError:
@@ -281,17 +252,15 @@ class StandaloneContext:
 
 
 def url_of(machine: Machine) -> str:
-    """Of the server, or of each of several. Raises SettingsError."""
-    url = machine.base_url or OPENAI_URL
-    weights = servers_in(url)
-    return next(iter(weights)) if len(weights) == 1 else url
+    """The server's base URL. Raises SettingsError."""
+    return checked_url(machine.base_url or OPENAI_URL)
 
 
 @asynccontextmanager
 async def staffed(ledger: Ledger, model: str, machine: Machine, methodology: str) -> AsyncIterator[StandaloneContext]:
     """methodology: under which its requests stand in the ledger."""
     url = url_of(machine)
-    sender = _sender(url, machine)
+    sender = _transport(url, machine)
     budget = Budget(machine.cap_tokens or machine.default_cap_tokens, ledger.total("tokens"))
     budget.when_stopped = sender.halt
     metered = MeteredModel(

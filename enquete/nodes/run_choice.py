@@ -383,7 +383,6 @@ def _choice(
     unfinished = [run for run in known if not run.is_finished]
     for run in unfinished:
         if run.record.fingerprint == draft.fingerprint:
-            require_as_begun(request, run.record)
             require_store(request, run.folder)
             return RunChoice("resume", run.folder, run.record)
     for run in reversed(known):
@@ -428,7 +427,7 @@ def draft_replay(request: RunRequest, interviews: Path) -> RunRecord:
             f"respondent replay: run {source.folder.name} is not finished, so there is nothing whole to replay"
         )
     return source.record.model_copy(
-        update={"run_id": new_run_id(), "created_at": now(), "replay_of": source.folder.name, "batch": False}
+        update={"run_id": new_run_id(), "created_at": now(), "replay_of": source.folder.name}
     )
 
 
@@ -522,8 +521,6 @@ def draft_record(
             f"seats name models ({named}), but no model answers in this run: name the run's (model=…), or leave them "
             f"out"
         )
-    if served and request.batch:
-        raise SettingsError("batch: seats are asked at servers of their own, one at a time; leave one of them out")
     require_served(served, resolve_machine(request, environment), listed=request.own_folder is not None)
     memory: MemoryKind = request.memory or environment.memory or "local"
     require_reachable(memory, resolve_machine(request, environment))
@@ -568,7 +565,6 @@ def draft_record(
         created_at=now(),
         weights=weights,
         critic=critic,
-        batch=in_batches(request, arms, local=weights is not None),
     )
     if weights is None:
         server_url(record, resolve_machine(request, environment))
@@ -855,14 +851,6 @@ def settings_of(base: RunRecord, asked: list[str], given: Mapping[str, Mapping[s
     return {name: {**base.settings.get(name, {}), **given.get(name, {})} for name in asked}
 
 
-def in_batches(request: RunRequest, arms: Sequence[Arm], *, local: bool) -> bool:
-    """Of a new run. Raises SettingsError where no server with a Batch API is asked."""
-    if request.batch and (local or not any(arm.respondent == "llm" for arm in arms)):
-        why = "a local model has" if local else "no model answers, so there is"
-        raise SettingsError(f"batch: {why} no Batch API; leave it out")
-    return request.batch
-
-
 def require_store(request: RunRequest, folder: Path) -> None:
     """Raises SettingsError where a run's ledger is elsewhere than in the store that is named."""
     if request.store and request.store != store_of(folder):
@@ -870,13 +858,4 @@ def require_store(request: RunRequest, folder: Path) -> None:
         raise SettingsError(
             f"store: the ledger of run {folder.name} is {there}, and it goes on there; leave store out to go on with "
             "it, or start another beside it: new=True"
-        )
-
-
-def require_as_begun(request: RunRequest, record: RunRecord) -> None:
-    """Raises SettingsError where a run would go on at twice the price that is asked for."""
-    if request.batch and not record.batch:
-        raise SettingsError(
-            f"batch: run {record.run_id} is unfinished and was begun without batches, so it goes on without; leave "
-            "batch out to go on with it, or start another beside it: new=True"
         )

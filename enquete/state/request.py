@@ -498,19 +498,6 @@ class RunRequest(BaseModel):
         Field(description="how long the server may stay away before the run pauses"),
         OptionMetadata("cli", option="--patience", value="SECONDS", more=f"{DEFAULT_PATIENCE_S:g} unless named"),
     ] = None
-    cache: Annotated[
-        bool | None,
-        Field(description="take responses to identical requests from earlier runs"),
-        OptionMetadata("cli", more="off; docs/reruns.md"),
-    ] = None
-    batch: Annotated[
-        bool,
-        Field(
-            description="send requests through the server's Batch API: half the price, up to 24 hours a batch; a run "
-            "keeps to it"
-        ),
-        OptionMetadata(*EVERYWHERE, about="start", more="docs/models.md"),
-    ] = False
     executor: Annotated[
         str | None,
         Field(

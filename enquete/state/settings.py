@@ -84,8 +84,6 @@ class Environment(BaseModel):
     limits: Json[dict[str, ModelLimits]] = Field({}, validation_alias="ENQUETE_LIMITS")
     patience_s: Patience = Field(DEFAULT_PATIENCE_S, validation_alias="ENQUETE_PATIENCE_S")
     executor: str = Field(LOCAL, pattern=f"^({EXECUTORS})$", validation_alias="ENQUETE_EXECUTOR")
-    cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
-    cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
     local_context: int = Field(DEFAULT_CONTEXT, ge=512, le=1_000_000, validation_alias="ENQUETE_LOCAL_CONTEXT")
     model_servers: Json[dict[str, str]] = Field({}, validation_alias="ENQUETE_MODEL_SERVERS")  # URL → key's variable
     prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
@@ -156,8 +154,6 @@ class Machine(BaseModel):
     model_servers: dict[str, str] = {}
     patience_s: float = DEFAULT_PATIENCE_S
     waits_for_server: bool = False  # also before the first question: patience was named
-    cache: bool = False
-    cache_dir: Path | None = None
     local_context: int = DEFAULT_CONTEXT  # tokens of one request to a local model
     retry_failed: bool = False
     timeout_s: float = 120
@@ -191,8 +187,6 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
         model_servers=environment.model_servers,
         patience_s=environment.patience_s if request.patience_s is None else request.patience_s,
         waits_for_server=request.patience_s is not None or "patience_s" in environment.model_fields_set,
-        cache=environment.cache if request.cache is None else request.cache,
-        cache_dir=environment.cache_dir,
         local_context=environment.local_context,
         retry_failed=request.retry_failed,
         timeout_s=request.timeout_s,
