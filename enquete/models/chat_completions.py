@@ -130,6 +130,11 @@ class FormatFallback:
                 return self._form
             return replace(self._form, reply_format=lowest)
 
+    def leave_out(self, fields: frozenset[str]) -> None:
+        """Fields that this model has no word for."""
+        with self._lock:
+            self._form = replace(self._form, dropped=self._form.dropped | fields)
+
     def has_worked(self, reply_format: ResponseFormat) -> bool:
         return reply_format in self._worked
 

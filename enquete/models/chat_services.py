@@ -40,6 +40,9 @@ class ChatService(Protocol):
     async def count(self, text: str) -> int | None:
         """Return the tokens of a text by the server's own count; None where it does not count."""
 
+    def untaken(self, model: str) -> frozenset[str]:
+        """Return the fields of a request that this model has no word for, so that they are not sent."""
+
     async def aclose(self) -> None:
         """Let go of connections; requests in flight fail."""
 

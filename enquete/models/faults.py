@@ -237,8 +237,9 @@ def paused_by(server: str, refused: Refused, counts: SendCounts) -> Unavailable:
 
 
 def _quoted(server: str, refused: Refused) -> str:
-    told = refused.told.message or "no reason given"
-    return f"The model server {server} refused the request with {refused.told.status}: {told.rstrip('.')}."
+    told, status = refused.told.message or "no reason given", refused.told.status
+    with_status = f" with {status}" if status else ""  # a package that refuses it has none
+    return f"The model server {server} refused the request{with_status}: {told.rstrip('.')}."
 
 
 def without_room(server: str, counts: SendCounts) -> Unavailable:

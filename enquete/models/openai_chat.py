@@ -101,6 +101,10 @@ class OpenAIChat:
         """See `ChatService.count`."""
         return await self._facts.count(self._client(), text)
 
+    def untaken(self, model: str) -> frozenset[str]:
+        """See `ChatService.untaken`."""
+        return frozenset()
+
     async def aclose(self) -> None:
         """See `ChatService.aclose`."""
         self._chats.clear()

@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from enquete.instruments.source import MOST_BYTES, SourceFile, read_source, validation_problems
 from enquete.state.errors import InstrumentError, SettingsError
+from enquete.state.model_names import PROVIDERS, bare_name, has_own_service, provider_of
 from enquete.state.settings import LOCAL_URL
 from enquete.state.untrusted_input import read_regular
 
@@ -229,6 +230,8 @@ class Prices:
         """
         if model.partition(":")[0] in WITHOUT_MODEL:
             return NO_MODEL
+        if has_own_service(model):
+            base_url, model = _address_of(model), bare_name(model)
         if base_url == LOCAL_URL:
             return OWN_MACHINE
         server = server_of(base_url or OPENAI_URL)
@@ -240,6 +243,15 @@ class Prices:
             return None
         bundled = listed(model, server)
         return Price(*bundled) if bundled else None
+
+
+def _address_of(model: str) -> str:
+    """Where a model with a service of its own is sold, as price lists know it; of an object as its class's provider."""
+    name = provider_of(model)
+    if not name:
+        kind = model.split(":")[1].lower()
+        name = next((known for known in PROVIDERS if known.partition("_")[0] in kind), "")
+    return PROVIDERS[name].url if name and PROVIDERS[name].url else OPENAI_URL
 
 
 def is_local(host: str) -> bool:

@@ -239,6 +239,8 @@ class Request:
     def __post_init__(self) -> None:
         self._limiter = self.to.rate_limiter(self.model)
         self._fallback: FormatFallback = fallback_of(self.to.base_url, self.model)
+        if untaken := self.to.client.untaken(self.model):
+            self._fallback.leave_out(untaken)
         self._form = self._fallback.form()  # in which it was last sent
         self._start_over()
 

@@ -70,6 +70,7 @@ from enquete.simulations.population import Population, among, load_population, p
 from enquete.state.asking import AS_WRITTEN, FEW, PRESENTATIONS, Arm, Language, PagedPeople, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.methodology import Methodology
+from enquete.state.model_names import has_own_service
 from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, fields_about
 from enquete.state.settings import (
     LOCAL_URL,
@@ -560,7 +561,7 @@ def draft_record(
         ],
         versions=dict(versions()),
         revision=revision(),
-        base_url="" if weights else shown_url(request.base_url or environment.base_url or ""),
+        base_url="" if weights else shown_url(named_url(request, environment, main)),
         key_variable=request.key_variable,
         created_at=now(),
         weights=weights,
@@ -849,6 +850,12 @@ def _changes(before: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> s
 def settings_of(base: RunRecord, asked: list[str], given: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """A methodology's own settings stay those of the run, but for what is said now."""
     return {name: {**base.settings.get(name, {}), **given.get(name, {})} for name in asked}
+
+
+def named_url(request: RunRequest, environment: Environment, main: Arm) -> str:
+    """The server that is named for a run; LLM_BASE_URL is that of names without a provider."""
+    usual = "" if has_own_service(main.model) else environment.base_url
+    return request.base_url or usual or ""
 
 
 def require_store(request: RunRequest, folder: Path) -> None:
