@@ -21,12 +21,12 @@ from enquete.analysis.inference import (
     ALPHA,
     DRAWS,
     LEVEL,
-    QUESTIONS,
     SMALL,
     TIED,
     Labels,
     detectable_association,
     detectable_difference,
+    effective_tests,
     relabellings,
     selected_intervals,
     share_intervals,
@@ -46,7 +46,7 @@ class GroupComparison(NamedTuple):
 
 def compare_groups(
     values: pd.DataFrame, groups: pd.Series, kind: Kind, *, ends: tuple[float, float] | None = None,
-    tests: int | None = None,
+    tests: float | None = None,
     fewest: int = FEWEST, draws: int = DRAWS, seed: int = 0,
 ) -> GroupComparison:  # fmt: skip
     """Compare groups on every variable.
@@ -57,13 +57,14 @@ def compare_groups(
     approximations. `low` and `high` hold for every group of a variable at once (`selected_intervals`,
     `share_intervals`), so they do for the highest and the lowest.
     detectable: of a mean or a share, the distance of one group of average size from all others that would be found in
-    four of five panels (NaN where no share could lie so far off); of categories, V. Both at .05 over `tests`.
+    four of five panels (NaN where no share could lie so far off); of categories, V. Both at .05 over `tests`; a report
+    scales them to the share of .05 that the question holds (`scale_detectable`).
 
     values: participants × variables, NaN where missing. groups: any column about the participants, by participant; NaN:
     in none.
     ends: of the scale of ratings, where their intervals are cut off. tests: how many are corrected for in `detectable`;
-    by default those of this call, which is one of QUESTIONS of a report. fewest: groups with fewer values on a variable
-    are `small`: they keep their row and counts, without estimate, and are not tested.
+    by default as many as those of this call are as good as (`effective_tests`). fewest: groups with fewer values on a
+    variable are `small`: they keep their row and counts, without estimate, and are not tested.
     Returns by_group: variable, group, category (None but for categories), n, n_total, estimate, low, high, small; and
     tests: variable, kind, n (values in tested groups), n_total (participants), n_ungrouped, groups (tested),
     small_groups, n_small (values in them), test (kruskal_wallis, chi_squared), method, statistic, p, p_adjusted (over
@@ -79,8 +80,8 @@ def compare_groups(
     columns = [_variable(values[name], kind, str(name), panel) for name in values]
     described = [row for variable in columns for row in _by_group(variable, panel, kind, ends)]
     table = pd.DataFrame([_test(variable, panel, kind, draws, seed) for variable in columns], columns=list(_TESTS))
-    table["p_adjusted"] = _jointly(columns, panel, table, kind, draws, seed)
-    count = QUESTIONS * max(1, int(table["p"].notna().sum())) if tests is None else tests
+    table["p_adjusted"], effective = _jointly(columns, panel, table, kind, draws, seed)
+    count = effective if tests is None else tests
     reasons = zip(columns, table["reason"], strict=True)
     detectable = [None if reason else _detectable(variable, kind, count) for variable, reason in reasons]
     table["detectable"] = pd.Series(detectable, dtype=float)
@@ -98,7 +99,7 @@ def joint_p(
     columns = [_variable(values[name], "rating", str(name), panel) for name in values]
     varies = [float(np.ptp(column.x[column.inside])) if column.large.size > 1 else 0.0 for column in columns]
     tested = pd.DataFrame({"p": [1.0 if spread > 0 else np.nan for spread in varies]})
-    return pd.Series(_jointly(columns, panel, tested, "rating", draws, seed), index=values.columns, dtype=float)
+    return pd.Series(_jointly(columns, panel, tested, "rating", draws, seed)[0], index=values.columns, dtype=float)
 
 
 _GROUPS = ("variable", "group", "category", "n", "n_total", "estimate", "low", "high", "small")
@@ -232,8 +233,9 @@ def _test(variable: _Variable, panel: _Membership, kind: Kind, draws: int, seed:
 
 def _jointly(
     columns: Sequence[_Variable], panel: _Membership, table: pd.DataFrame, kind: Kind, draws: int, seed: int
-) -> list[float | None]:
-    """Adjusted p of every tested variable: Westfall–Young's step-down max-T over relabellings of whole agents.
+) -> tuple[list[float | None], float]:
+    """Adjusted p of every tested variable, and how many independent tests they are as good as: Westfall–Young's
+    step-down max-T over relabellings of whole agents.
 
     An agent keeps all its values and is handed another's group, so what variables have in common stays, and how coarse
     they are.
@@ -244,7 +246,7 @@ def _jointly(
     tested = np.flatnonzero(table["p"].notna())
     kept = np.isin(panel.label, np.flatnonzero(panel.sizes() >= panel.fewest))
     if kind == "category" or kept.sum() > SMALL or not tested.size:
-        return holm(table["p"].tolist())
+        return holm(table["p"].tolist()), float(max(1, tested.size))
     label = np.unique(panel.label[kept], return_inverse=True)[1].astype(np.int64)
     ranks = pd.DataFrame({place: columns[place].x[kept] for place in tested.tolist()}).rank()
     centred = ranks.sub(ranks.mean()).div(ranks.std().clip(lower=TINY)).fillna(0.0)
@@ -264,10 +266,10 @@ def _jointly(
     p = reached / len(labels) if exact else (reached + 1) / (len(labels) + 1)
     adjusted = np.full(len(table), np.nan)
     adjusted[tested[order]] = np.maximum.accumulate(p)
-    return [None if np.isnan(value) else float(value) for value in adjusted]
+    return [None if np.isnan(value) else float(value) for value in adjusted], effective_tests(drawn)
 
 
-def _detectable(variable: _Variable, kind: Kind, tests: int) -> float | None:
+def _detectable(variable: _Variable, kind: Kind, tests: float) -> float | None:
     sizes = variable.n[variable.large].tolist()
     x = variable.x[variable.inside]
     if kind == "category":

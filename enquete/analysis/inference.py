@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import scipy
+import scipy.optimize
 from numpy.typing import ArrayLike, NDArray
 
 from enquete.analysis.change import holm
@@ -155,7 +156,6 @@ def _enumerate(labels: Labels) -> Labels:
 ALPHA = 0.05
 LEVEL = 0.95
 POWER = 0.8
-QUESTIONS = 8  # that a report of three methodologies asks and tests: detectable is what is found at a part of ALPHA
 ALL_UP_TO = 12  # agents that changed, up to which every sign flip is taken
 DRAWS_LEAST = 1_999
 HELD = 8_000_000  # flips × agents, and flips × items, held at once
@@ -181,7 +181,8 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
 
     changes: agents × items in any unit, NaN where an agent lacks a wave.
     Returns by item: n, n_missing, n_changed, mean (in the unit of `changes`), sd (n − 1), statistic (z), p (this item
-    alone), p_adjusted, test ("all sign flips", "random sign flips" or "none"). Without a change there is no test: p
+    alone), p_adjusted, test ("all sign flips", "random sign flips" or "none"), tests (how many independent ones these
+    are as good as: `effective_tests`). Without a change there is no test: p
     NaN, and the item is no part of the family. Raises ValueError for a doubled label or an infinite value. Of 14 items
     with one that rises by a point this finds it in .23 / .62 / .82 of panels of 10 / 15 / 20, Wilcoxon's test after
     Holm in .05 / .43 / .65, at the same level. Source: Westfall & Young 1993, algorithm 4.1; Romano & Wolf 2005.
@@ -196,7 +197,7 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
     tested = np.flatnonzero(squares > 0)
     rows = full[np.ix_((full != 0).any(axis=1), tested)] / np.sqrt(squares[tested])
     z = rows.sum(axis=0)
-    p, adjusted, test = _sign_flips(rows, z, draws, seed) if tested.size else (z, z, "none")
+    p, adjusted, test, tests = _sign_flips(rows, z, draws, seed) if tested.size else (z, z, "none", 0.0)
     table = pd.DataFrame(
         {
             "n": n,
@@ -208,6 +209,7 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
             "p": np.nan,
             "p_adjusted": np.nan,
             "test": "none",
+            "tests": tests,
         },
         index=changes.columns,
     )
@@ -216,22 +218,30 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
     return table
 
 
-def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats, Floats, str]:
+def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats, Floats, str, float]:
     """p of each column alone and step-down; rows: agents × items, each column of length 1."""
     agents, items = rows.shape
     order = np.argsort(-np.abs(z), kind="stable")
     reached = np.abs(z[order]) * (1 - TIED) - TIED  # a statistic of 0 is one of some 1e-17
-    alone, beside, total = np.zeros(items), np.zeros(items), 0
+    alone, beside, total, tests = np.zeros(items), np.zeros(items), 0, 0.0
     for flips in _flips(agents, items, draws, seed):
         drawn = np.abs(flips @ rows[:, order])
         alone += (drawn >= reached).sum(axis=0)
         beside += (np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1] >= reached).sum(axis=0)
         total += len(flips)
+        tests = tests or effective_tests(drawn)
     exact = agents <= ALL_UP_TO
     single, joint = (count / total if exact else (count + 1) / (total + 1) for count in (alone, beside))
     p, adjusted = np.empty(items), np.empty(items)
     p[order], adjusted[order] = single, np.maximum.accumulate(joint)
-    return p, adjusted, "all sign flips" if exact else "random sign flips"
+    return p, adjusted, "all sign flips" if exact else "random sign flips", tests
+
+
+def effective_tests(drawn: Floats) -> float:
+    """Return how many independent tests the largest of k statistics stands for: .05 over the mean share of draws in
+    which a single one reaches the level that the largest reaches in .05 of them. drawn: draws × k."""
+    reached = drawn >= np.quantile(drawn.max(axis=1), 1 - ALPHA) * (1 - TIED)
+    return float(np.clip(reached.any(axis=1).mean() / max(reached.mean(), 1e-12), 1.0, drawn.shape[1]))
 
 
 def _flips(agents: int, items: int, draws: int, seed: int) -> Iterator[Floats]:
@@ -332,19 +342,64 @@ def share_intervals(counts: ArrayLike, n: ArrayLike, *, selected: Side = "any", 
 # --- what would have been found --------------------------------------------------------------------------------------
 
 
-def detectable_change(n: int, sd: float, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER) -> float | None:
-    """The smallest mean change, in the unit of `sd`, that a paired t test finds with this power.
+def detectable_change(
+    n: int, sd: float, *, tests: float = 1, alpha: float = ALPHA, power: float = POWER, dof: float | None = None
+) -> float | None:
+    """Return the smallest mean change, in the unit of `sd`, that a paired t test finds with this power.
 
     δ = sd·√(λ/n), λ the noncentrality with which F of 1 and n − 1 degrees of freedom exceeds its quantile of 1 −
-    α/tests with probability `power` (F = t²). sd: of the changes, n − 1; tests: how many are corrected for. A max-T
-    over items that go together finds a little less, so this errs on the safe side. None below three agents or without
-    variation. Source: Cohen 1988, ch. 2.
+    α/tests with probability `power` (F = t²).
+
+    Args:
+        n: Pairs; below three there is no answer.
+        sd: Of the changes, n − 1.
+        tests: How many are corrected for: of a max-T the effective number (`effective_tests`).
+        dof: Degrees of freedom with which sd was estimated. Then the probability is that over the sd's of such panels,
+            s² as σ²·χ²/dof: what a panel of ten says of its own sd would else be found too seldom.
+
+    Source: Cohen 1988, ch. 2.
     """
-    return None if n < 3 or not sd > 0 else sd * float(np.sqrt(_noncentrality(1, n - 1, alpha / tests, power) / n))
+    if n < 3 or not sd > 0:
+        return None
+    needed = _noncentrality(1, n - 1, alpha / tests, power)
+    if dof is not None and math.isfinite(dof):
+        critical = float(scipy.special.fdtri(1, n - 1, 1 - alpha / tests))
+        spreads = scipy.special.chdtri(dof, 1 - (np.arange(64) + 0.5) / 64) / dof
+
+        def missed(noncentrality: float) -> float:
+            found = 1 - scipy.special.ncfdtr(1, n - 1, noncentrality * spreads, critical)
+            return power - float(found.mean())
+
+        needed = float(scipy.optimize.brentq(missed, needed / 4, needed * 20, rtol=1e-4))
+    return sd * float(np.sqrt(needed / n))
+
+
+def shrink_sd(sd: ArrayLike, dof: ArrayLike) -> tuple[Floats, float]:
+    """Return standard deviations drawn to what they have in common, and the degrees of freedom that this adds.
+
+    s̃² = (d·s² + d₀·s₀²)/(d + d₀), with d₀ and s₀² fitted to the spread of log s² over items: where the sd's differ no
+    more than chance has it, d₀ is large (at most 1,000). sd of 0 and NaN are left as they are and take no part.
+    Source: Smyth 2004, section 6.2.
+    """
+    s, d = np.broadcast_arrays(np.asarray(sd, dtype=np.float64), np.asarray(dof, dtype=np.float64))
+    varies = np.nan_to_num(s) > 0
+    varies &= d > 0
+    if varies.sum() < 3:
+        return np.array(s), 0.0
+    log_s2, half = 2 * np.log(s[varies]), d[varies] / 2
+    e = log_s2 - scipy.special.digamma(half) + np.log(half)
+    beyond = float(e.var(ddof=1) - scipy.special.polygamma(1, half).mean())
+    half_prior = 500.0
+    if beyond > float(scipy.special.polygamma(1, half_prior)):
+        half_prior = float(scipy.optimize.brentq(lambda x: scipy.special.polygamma(1, x) - beyond, 1e-2, 500.0))
+    common = math.exp(float(e.mean()) + float(scipy.special.digamma(half_prior)) - math.log(half_prior))
+    shrunk = np.array(s)
+    shrunk[varies] = np.sqrt((d[varies] * s[varies] ** 2 + 2 * half_prior * common) / (d[varies] + 2 * half_prior))
+    return shrunk, 2 * half_prior
 
 
 def detectable_difference(
-    sizes: Sequence[int], sd: float, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
+    sizes: Sequence[int], sd: float, *, tests: float = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
     """The smallest distance of one group's mean from all others', in the unit of `sd`, that a test of groups finds.
 
@@ -362,7 +417,7 @@ def detectable_difference(
 
 
 def detectable_association(
-    n: int, rows: int, columns: int, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
+    n: int, rows: int, columns: int, *, tests: float = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
     """The smallest Cramér's V = √(λ/(n·min(r − 1, k − 1))) of an r × k table that χ² finds; λ as in
     `detectable_change`, of χ².
@@ -380,6 +435,18 @@ def detectable_association(
 def _noncentrality(dfn: int, dfd: int, alpha: float, power: float) -> float:
     critical = float(scipy.special.fdtri(dfn, dfd, 1 - alpha))
     return float(scipy.special.ncfdtrinc(dfn, dfd, 1 - power, critical))
+
+
+def scale_detectable(groups: int, n: int, alpha: float, alpha_new: float, *, power: float = POWER) -> float:
+    """Return by what a detectable effect at `alpha` is multiplied for it to be that at `alpha_new`.
+
+    groups: 1 for a paired change of n agents, else how many are compared: √(λ(α_new)/λ(α)) with λ as in
+    `detectable_change` and `detectable_difference`.
+    """
+    dfn, dfd = (1, n - 1) if groups < 2 else (groups - 1, n - groups)
+    if dfd < 1:
+        return 1.0
+    return math.sqrt(_noncentrality(dfn, dfd, alpha_new, power) / _noncentrality(dfn, dfd, alpha, power))
 
 
 # --- one correction --------------------------------------------------------------------------------------------------
@@ -460,6 +527,12 @@ class Shares:
         holding = [name for name in others if name not in inherits]
         total = EXPLORATORY if parts else 1.0
         return cls(primary, {name: total / len(holding) if name in holding else 0.0 for name in others}, waits)
+
+    def initial(self, name: str) -> float:
+        """Return the share that a question begins with, or inherits from the one that it waits for."""
+        if name in self.primary:
+            return self.primary[name]
+        return self.rest[name] or self.initial(self.waits[name])
 
     def open(self) -> dict[str, float]:
         """Return the shares of those that can be answered next."""

@@ -6,6 +6,7 @@ difference that was not tested is no finding, nor is one of groups below FEWEST 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
@@ -15,7 +16,7 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.inference import over_questions
+from enquete.analysis.inference import ALPHA, Shares, over_questions, scale_detectable
 from enquete.locale import N_, tell
 from enquete.reports.context import jsonable, shallow
 from enquete.reports.declarations import (
@@ -169,6 +170,7 @@ def corrected(
         pd.Series(p), pd.Series(question), given=given, after=after,
         primary={f"{name}/{finding}": part for name, parts in primary.items() for finding, part in parts.items()},
     ).tolist()  # fmt: skip
+    analyses = _with_own_power(analyses, primary, given, after, set(question))
     by_table: dict[tuple[str, str], dict[Any, float]] = {(name, table): {} for name, table, _ in places}
     for (name, table, row), value in zip(places, adjusted, strict=True):
         by_table[name, table] |= {} if row is None else {row: value}
@@ -180,6 +182,49 @@ def corrected(
         shares = {one: part / sum(asked) if f"{name}/{one}" in set(question) else 0.0 for one, part in parts.items()}
         filled[name] = replace(filled[name], primary=shares)
     return filled
+
+
+def _with_own_power(
+    analyses: Mapping[str, tuple[Presentation, Analysis]], primary: Mapping[str, Mapping[str, float]],
+    given: Set[str], after: Mapping[str, str], asked: Set[str],
+) -> dict[str, tuple[Presentation, Analysis]]:  # fmt: skip
+    """Return the analyses with what each test would have found at the share of α that its question holds.
+
+    An analysis says what would be found at all of α over the rows of its own table.
+    """
+    parts = {f"{name}/{one}": part for name, own in primary.items() for one, part in own.items()}
+    shares = Shares.of(sorted(asked), parts, after)
+    scaled = dict(analyses)
+    for name, (presentation, analysis) in analyses.items():
+        tables = dict(analysis.tables)
+        for finding in presentation.findings:
+            key = f"{name}/{finding.name}"
+            if key in asked and DETECTABLE in tables.get(finding.table, ()):
+                rows = chosen_rows(tables[finding.table], finding.where, analysis.facts)
+                tables[finding.table] = _at_level(
+                    tables[finding.table], rows[rows[finding.p].notna()], ALPHA * shares.initial(key), key in given
+                )
+        scaled[name] = (presentation, replace(analysis, tables=tables))
+    return scaled
+
+
+def _at_level(table: pd.DataFrame, tested: pd.DataFrame, alpha: float, joint: bool) -> pd.DataFrame:
+    """Return the table with the columns of `detectable` of these rows, told at .05, told at alpha.
+
+    joint: whether they are told at .05 over all rows already (max-T), so that both levels are divided by their number.
+    """
+    table, rows = table.copy(), max(1, len(tested))
+    for place, row in tested.iterrows():
+        if pd.isna(row[DETECTABLE]) or pd.isna(row["n"]):
+            continue
+        groups = int(row["n_groups"]) if "n_groups" in tested and pd.notna(row["n_groups"]) else 1
+        factor = scale_detectable(groups, int(row["n"]), ALPHA / rows if joint else ALPHA, alpha / rows)
+        share = row[DETECTABLE_SHARE] * factor if DETECTABLE_SHARE in tested else float("nan")
+        too_large = pd.notna(share) and share >= 1
+        table.loc[place, DETECTABLE] = float("nan") if too_large else row[DETECTABLE] * factor
+        if DETECTABLE_SHARE in tested:
+            table.loc[place, DETECTABLE_SHARE] = float("nan") if too_large else share
+    return table
 
 
 def _primary(
@@ -246,7 +291,7 @@ def is_exploratory(finding: str, analysis: Analysis) -> bool:
 
 POWER: Mapping[str, str] = {
     "one": N_("{difference} would have been found four times in five"),
-    "each": N_("{difference} on any would have been found four times in five"),
+    "each": N_("{difference} on one of them, whichever, would have been found four times in five"),
     "some": N_("{difference} would have been found four times in five on {n} only"),
     "none": N_("no difference, however large, would have been found four times in five"),
     "no_unit": N_("what would have been found on each is in the table"),
@@ -257,8 +302,8 @@ OF_SCALE, UNIT = N_("a difference of {size} of the scale"), N_("a difference of 
 
 
 def _power(finding: Finding, tested: Sequence[Row], results: Results) -> str:
-    """What would have been found on each row that was tested: the largest that any of them needs, in points where all
-    are on one scale, else of the scale."""
+    """What would have been found on a row that was tested, whichever it is: that size which is found in four of five on
+    average over them, in points where all are on one scale, else of the scale."""
     columns = {column.name: column for column in results.presentation.tables[finding.table].columns}
     if DETECTABLE not in columns:
         return ""
@@ -266,7 +311,7 @@ def _power(finding: Finding, tested: Sequence[Row], results: Results) -> str:
     within = [row for row in tested if row[DETECTABLE] is not None]
     if not within:
         return tell(POWER["none" if on_scales else "unknown"], language)  # without a scale: nothing varied
-    most = max(within, key=itemgetter(DETECTABLE))
+    most = {**max(within, key=itemgetter(DETECTABLE)), DETECTABLE: typical_size([row[DETECTABLE] for row in within])}
     shares = [row.get(DETECTABLE_SHARE) for row in within]
     widths = {share and round(row[DETECTABLE] / share, 6) for row, share in zip(within, shares, strict=True)}
     if on_scales and None in widths and len(within) > 1:
@@ -275,10 +320,28 @@ def _power(finding: Finding, tested: Sequence[Row], results: Results) -> str:
     if columns[DETECTABLE].format == "share":
         size, says = number(100 * most[DETECTABLE], language, digits=0), PERCENT
     elif len(widths) > 1:
-        most = max(within, key=itemgetter(DETECTABLE_SHARE))
+        most = {**most, DETECTABLE_SHARE: typical_size([share for share in shares if share is not None])}
         size, says = results.cell(columns[DETECTABLE_SHARE], most), OF_SCALE
     which = "one" if len(tested) == 1 else "each" if len(within) == len(tested) else "some"
     return tell(POWER[which], language).format(difference=tell(says, language).format(size=size), n=len(within))
+
+
+CRITICAL, FOUND = 3.0, 0.8416
+"""Standard errors: of a usual critical value, and beyond it for a power of .8."""
+
+
+def typical_size(sizes: Sequence[float]) -> float:
+    """Return the size that is found in four of five on average over rows, of which each is so at a size of its own."""
+
+    def missed(size: float) -> float:
+        z = [(CRITICAL + FOUND) * size / own - CRITICAL for own in sizes]
+        return 0.8 - sum(0.5 * math.erfc(-each / math.sqrt(2)) for each in z) / len(z)
+
+    low, high = min(sizes), max(sizes)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if missed(middle) > 0 else (low, middle)
+    return high
 
 
 def _holds(name: str, results: Results) -> bool:

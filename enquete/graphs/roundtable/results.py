@@ -32,7 +32,7 @@ import scipy
 
 from enquete.analysis.diagnostics import FREE, Threshold, judged
 from enquete.analysis.estimates import Floats, share_interval
-from enquete.analysis.inference import QUESTIONS, detectable_difference
+from enquete.analysis.inference import detectable_difference
 from enquete.analysis.probes import sign
 from enquete.analysis.vocabulary import content_words, jaccard
 from enquete.graphs.roundtable.agreement import (
@@ -1050,7 +1050,7 @@ def _beyond(discussed: d.Row, read: d.Row) -> list[d.Row]:
         "verdict": {1: "more", -1: "less", 0: "same"}[sign(round(difference, 2)) or 0],
         "discussed": discussed["share"], "read": read["share"], "difference": difference, "n": sum(sizes),
         "n_total": sum(sizes), "test": "Fisher", "p": float(scipy.stats.fisher_exact(np.array(table)).pvalue),
-        **d.on_scale(detectable_difference(sizes, (share * (1 - share)) ** 0.5 or 0.5, tests=QUESTIONS), (0, 1)),
+        **d.on_scale(detectable_difference(sizes, (share * (1 - share)) ** 0.5 or 0.5), (0, 1)),
     }]  # fmt: skip
 
 
