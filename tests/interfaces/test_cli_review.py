@@ -72,6 +72,6 @@ def test_choices_of_a_pilot_are_told_apart_by_the_option() -> None:
         for item, options in chosen.items()
         for who, option in enumerate(options)
     ]
-    same, mixed = item_health(SimpleNamespace(responses=pd.DataFrame(rows)))  # type: ignore[arg-type]
+    same, mixed = item_health(SimpleNamespace(all_responses=pd.DataFrame(rows)))  # type: ignore[arg-type]
     assert (same.values, same.troubles) == (1, ("no_variance",))
     assert (mixed.values, mixed.troubles) == (3, ())
