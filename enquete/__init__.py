@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from enquete.instruments.polls import Likert as Likert
     from enquete.instruments.polls import Number as Number
     from enquete.instruments.polls import Open as Open
-    from enquete.nodes.estimate import Estimate as Estimate
+    from enquete.runs.estimate import Estimate as Estimate
     from enquete.simulations.locate import list_simulations as list_simulations
     from enquete.state.asking import Arm as Arm
     from enquete.state.errors import EnqueteError as EnqueteError
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from enquete.study.simulations import list_runs as list_runs
 
 PUBLIC = {
-    "Estimate": "enquete.nodes.estimate",
+    "Estimate": "enquete.runs.estimate",
     "Run": "enquete.study.run",
     "RunSummary": "enquete.study.simulations",
     "aconduct_interviews": "enquete.study.interviews",

@@ -117,7 +117,7 @@ def no_figures() -> Iterator[None]:
 
 
 LONG = (
-    "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/nodes/test_nodes_executors.py",
+    "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/runs/test_executors.py",
     "tests/study", "tests/notebook", "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports",
     "tests/mcp", "tests/disk", "tests/web", "tests/ledger", "tests/graphs",
 )  # fmt: skip

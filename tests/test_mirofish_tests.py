@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_own
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
 from enquete.simulations.population import load_population
 from enquete.state.errors import InstrumentError, SimulationError
 from tests.http.conftest import serving, simulation

@@ -44,7 +44,7 @@ IMPORT_ALL = """if True:
     import enquete
     early = {"langgraph", "pandas", "openai", "langchain_openai"} & set(sys.modules)
     import enquete.study.start
-    from enquete.graphs.registry import methodologies
+    from enquete.methods.registry import methodologies
     procedures = [each.procedure for each in methodologies().values()]
     late = {"scipy", "pandas", "sklearn", "altair"} & set(sys.modules)
     missing(["enquete.reports.synthesis"])

@@ -17,8 +17,8 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from enquete.checkpoints.interrupts import require_acceptable
-from enquete.nodes.run_session import using
-from enquete.nodes.run_settings import recorded_settings, resolve_run_machine, settings_of
+from enquete.runs.run_session import using
+from enquete.runs.run_settings import recorded_settings, resolve_run_machine, settings_of
 from enquete.state.channels import InterviewsInput
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest, parse_request, parsed

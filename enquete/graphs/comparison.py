@@ -11,13 +11,13 @@ from typing import Annotated, Literal, NotRequired
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from enquete.nodes.answer_pairs import PAIR, REPEATED, AnswerPair, pair_records
 from enquete.nodes.ask import Channels
 from enquete.nodes.dispatch import CRITIC_STAGE
-from enquete.nodes.judge import annotate_memory, judge_each, judge_of, match_pairs, match_pairs_anew, note_costs
-from enquete.nodes.planning import CRITIC
-from enquete.nodes.run_session import using
 from enquete.respondents.ground_truth import uniform
+from enquete.runs.answer_pairs import PAIR, REPEATED, AnswerPair, pair_records
+from enquete.runs.judge import annotate_memory, judge_each, judge_of, match_pairs, match_pairs_anew, note_costs
+from enquete.runs.planning import CRITIC
+from enquete.runs.run_session import using
 from enquete.state.channels import merge_by_id
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from enquete.graphs.checked import CheckedGraph
 from enquete.graphs.comparison import comparison
-from enquete.graphs.registry import dotted_paths, methodologies
+from enquete.methods.registry import dotted_paths, methodologies
 from enquete.nodes.ask import Channels
 from enquete.nodes.await_simulation import await_simulation
 from enquete.nodes.crash import record_crash, record_critic_crash
@@ -26,8 +26,8 @@ from enquete.nodes.dispatch import after_first, after_gate, send_first, send_oth
 from enquete.nodes.gate import gate
 from enquete.nodes.load_population import load_population
 from enquete.nodes.pin_instruments import pin_instruments
-from enquete.nodes.run_session import RunSession
 from enquete.nodes.synthesis import Closed, Synthesise, synthesis
+from enquete.runs.run_session import RunSession
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
 from enquete.state.request import RunRequest
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enquete.graphs.checked import CheckedGraph
 from enquete.graphs.contexts import make_context
 from enquete.graphs.interviews import interviews_graph
-from enquete.graphs.registry import methodologies
+from enquete.methods.registry import methodologies
 
 
 def alone(name: str) -> CheckedGraph:

@@ -20,9 +20,9 @@ from typing import Any
 from langgraph.config import get_stream_writer
 from langgraph.types import Send
 
-from enquete.nodes.executors import executor_of
-from enquete.nodes.planning import closed, rounds_owed
-from enquete.nodes.run_session import RunSession, using
+from enquete.runs.executors import executor_of
+from enquete.runs.planning import closed, rounds_owed
+from enquete.runs.run_session import RunSession, using
 from enquete.state.asking import Arm
 from enquete.state.channels import MethodologyState, ShardSpec
 

@@ -8,9 +8,9 @@ from langgraph.types import interrupt
 
 from enquete.checkpoints.interrupts import AWAITING_SIMULATION, stop_for_simulation
 from enquete.nodes.ask import Channels
-from enquete.nodes.run_session import RunSession, using
-from enquete.nodes.studio_demo import complete_demo, is_studio_demo
-from enquete.nodes.waves import open_t1, simulation_status
+from enquete.runs.run_session import RunSession, using
+from enquete.runs.studio_demo import complete_demo, is_studio_demo
+from enquete.runs.waves import open_t1, simulation_status
 from enquete.state.channels import RunAddress
 from enquete.state.interview_context import REHEARSAL
 

@@ -15,9 +15,9 @@ from typing import Any, Literal
 from enquete.ledger import queries
 from enquete.ledger.ledger import Failure
 from enquete.nodes.ask import UNFINISHED, Channels, arms_owing, count_name, next_round
-from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
-from enquete.nodes.run_session import RunSession, using
 from enquete.respondents.ledger_context import LedgerContext
+from enquete.runs.planning import OF_PROBES, claim_name, closed, rounds_owed
+from enquete.runs.run_session import RunSession, using
 from enquete.state.channels import MethodologyState
 from enquete.state.errors import LedgerError
 

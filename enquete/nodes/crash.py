@@ -13,8 +13,8 @@ from enquete.ledger.ledger import Failure
 from enquete.nodes.ask import Channels
 from enquete.nodes.close_round import graph_failure
 from enquete.nodes.dispatch import CRITIC_STAGE
-from enquete.nodes.planning import CRITIC, planned
-from enquete.nodes.run_session import RunSession, using
+from enquete.runs.planning import CRITIC, planned
+from enquete.runs.run_session import RunSession, using
 from enquete.state.errors import LedgerError, RunPaused
 
 log = logging.getLogger("enquete")

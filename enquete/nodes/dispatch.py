@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from langgraph.types import Send
 
-from enquete.nodes.planning import CRITIC, OF_PROBES, planned
-from enquete.nodes.run_session import RunSession, using
+from enquete.runs.planning import CRITIC, OF_PROBES, planned
+from enquete.runs.run_session import RunSession, using
 from enquete.state.channels import InterviewsState
 
 CRITIC_STAGE = ("", CRITIC)

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from enquete.checkpoints.interrupts import Interrupt, describe_forms, read_resumption, stop_at_gate, submit_answers
 from enquete.nodes.ask import Channels
 from enquete.nodes.dispatch import critic_outcome, stopped_stages
-from enquete.nodes.planning import CRITIC
-from enquete.nodes.run_session import RunSession, using
+from enquete.runs.planning import CRITIC
+from enquete.runs.run_session import RunSession, using
 from enquete.state.channels import InterviewsState
 
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 
 from enquete.nodes.ask import Channels
-from enquete.nodes.model_server import require_server_of
-from enquete.nodes.planning import load_methodology
-from enquete.nodes.result_folders import claim_folder
-from enquete.nodes.run_choice import begin, choose_run
-from enquete.nodes.run_session import using
-from enquete.nodes.run_settings import recorded_settings, resolve_run_machine
-from enquete.nodes.studio_demo import DEMO, lay_out_demo
+from enquete.runs.model_server import require_server_of
+from enquete.runs.planning import load_methodology
+from enquete.runs.result_folders import claim_folder
+from enquete.runs.run_choice import begin, choose_run
+from enquete.runs.run_session import using
+from enquete.runs.run_settings import recorded_settings, resolve_run_machine
+from enquete.runs.studio_demo import DEMO, lay_out_demo
 from enquete.state.channels import InterviewsState
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest, parse_request

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enquete.nodes.ask import Channels
 from enquete.nodes.await_simulation import finished_stages
 from enquete.nodes.dispatch import CRITIC_STAGE
-from enquete.nodes.run_session import using
+from enquete.runs.run_session import using
 from enquete.state.channels import InterviewsState
 
 

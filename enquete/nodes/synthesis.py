@@ -7,8 +7,8 @@ from typing import Protocol
 from typing_extensions import TypedDict
 
 from enquete.nodes.ask import Channels
-from enquete.nodes.planning import planned
-from enquete.nodes.run_session import RunSession, using
+from enquete.runs.planning import planned
+from enquete.runs.run_session import RunSession, using
 from enquete.state.channels import InterviewsState
 
 ANSWERED_BEFORE = (

@@ -15,7 +15,6 @@ from enquete.analysis.estimates import MOST_PAIRS
 from enquete.ledger import queries
 from enquete.locale import N_, NN_, Words, marked, plural, tell
 from enquete.models.prices import OPENAI_URL, Prices
-from enquete.nodes.planning import price_of
 from enquete.reports import declarations as d
 from enquete.reports.analyses import ACROSS, BETWEEN, Findings
 from enquete.reports.context import chosen, responded, statuses
@@ -28,6 +27,7 @@ from enquete.reports.markdown import number
 from enquete.reports.run_reading import RunReading
 from enquete.reports.views import Names, Results, dictionaries, render, shortened
 from enquete.respondents.questions import NAMES
+from enquete.runs.planning import price_of
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
 from enquete.state.settings import LOCAL_URL, Environment

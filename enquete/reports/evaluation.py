@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pandas as pd
 
 from enquete.locale import N_, tell
-from enquete.nodes.planning import load_methodology
 from enquete.reports.context import AnalysisContext, Files, ItemFacts
 from enquete.reports.declarations import Analysis, Presentation, WholeResults
 from enquete.reports.health_checks import Arms, Humans, Made, OwnCheck, any_other, repeated
 from enquete.reports.writing import lines
+from enquete.runs.planning import load_methodology
 from enquete.state.asking import Language
 from enquete.state.methodology import Methodology
 

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from enquete.ledger.folders import write_atomically
 from enquete.locale import N_, in_language, tell
-from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
 from enquete.reports.accounts import ACCOUNT, citation_rows
 from enquete.reports.analyses import ACROSS, Findings, names_of, results_of
@@ -31,6 +30,7 @@ from enquete.reports.responses import AT_ONCE, PLAIN, AskedItem, undetermined
 from enquete.reports.run_reading import RunReading
 from enquete.reports.views import Names, Results
 from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_file, write_json, write_jsonl
+from enquete.runs.planning import CRITIC
 from enquete.state.asking import Language
 
 # --- Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was

@@ -16,8 +16,6 @@ from enquete.analysis.diagnostics import ALPHA
 from enquete.analysis.preference import PositionBias, WinRate, position_bias, win_rate
 from enquete.analysis.probes import Replicated, VarianceComponents, fewest, judge_claim, variance_components
 from enquete.locale import N_, tell
-from enquete.nodes.answer_pairs import COSTS, UNTOLD, PairRecord, pair_records
-from enquete.nodes.planning import CRITIC
 from enquete.reports import declarations as d
 from enquete.reports.analyses import Findings, compared_columns, find, read_results
 from enquete.reports.analyses import headlines as declared_headlines
@@ -31,6 +29,8 @@ from enquete.reports.run_reading import RunReading
 from enquete.reports.views import Names, Results
 from enquete.respondents.critic import STAND_IN
 from enquete.respondents.kinds import KINDS
+from enquete.runs.answer_pairs import COSTS, UNTOLD, PairRecord, pair_records
+from enquete.runs.planning import CRITIC
 from enquete.state.asking import Arm, Language
 
 PAIRS = "pairs.csv"

@@ -20,13 +20,13 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.locale import N_, languages, tell
-from enquete.nodes.planning import NARRATIVE
-from enquete.nodes.run_session import RunSession
 from enquete.reports.context import PARTS, chosen, cited, responded
 from enquete.reports.findings import KeyFinding
 from enquete.reports.run_reading import NobodyAsks, RunReading
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.roles import Role
+from enquete.runs.planning import NARRATIVE
+from enquete.runs.run_session import RunSession
 from enquete.state.asking import Language
 from enquete.state.interview_context import InterviewerTask
 

@@ -39,8 +39,6 @@ from enquete.analysis.inference import ALPHA, EXPLORATORY
 from enquete.ledger.folders import write_atomically
 from enquete.ledger.record import Chosen
 from enquete.locale import N_, NN_, Words, percent, plural, quoted, tell, whole
-from enquete.nodes import fit
-from enquete.nodes.answer_pairs import PairRecord
 from enquete.reports import accounts, pictures
 from enquete.reports.accounts import Citation, TookPart, citations_section, took_part
 from enquete.reports.analyses import ACROSS, Findings
@@ -71,6 +69,8 @@ from enquete.reports.responses import AskedItem, persona_columns
 from enquete.reports.run_reading import RunReading
 from enquete.reports.views import Results, render
 from enquete.reports.writing import write_json
+from enquete.runs import fit
+from enquete.runs.answer_pairs import PairRecord
 from enquete.state.asking import Language
 
 # --- The page --------------------------------------------------------------------------------------------------------

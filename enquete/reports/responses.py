@@ -21,8 +21,6 @@ from pydantic import JsonValue
 from enquete.analysis.content import ALONE, Beside, normal, one_valued, text_note
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import persona_columns_name
-from enquete.nodes.planning import closed, rounds_owed
-from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import COMPACT, ItemFacts
 from enquete.reports.covariates import type_columns
 from enquete.reports.evaluation import evaluation
@@ -31,6 +29,8 @@ from enquete.reports.writing import ALWAYS, ANSWER, COLUMNS, FLAGS, INTEGERS, NU
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.neutral import control_items, control_scale
+from enquete.runs.planning import closed, rounds_owed
+from enquete.runs.planning import planned as planned_stages
 from enquete.simulations.population import join
 from enquete.simulations.sources import one_line
 from enquete.state.asking import Arm, Block, Item, Language, Participant, ServedModel

@@ -22,9 +22,9 @@ from enquete.ledger.damage import require_sound
 from enquete.ledger.folders import LEDGER, read_record
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
-from enquete.nodes.planning import RunBase
 from enquete.reports.markdown import readable
 from enquete.respondents.ledger_context import LedgerContext
+from enquete.runs.planning import RunBase
 from enquete.state.asking import Arm, Block, CallKey, Language, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.untrusted_input import read_regular

@@ -20,10 +20,6 @@ from enquete.ledger.ledger import Failure
 from enquete.locale import N_, tell
 from enquete.memory.graph import connect
 from enquete.memory.recall import Delivery, LocalMemory, MemoryFault, deliver
-from enquete.nodes.answer_pairs import PairRecord
-from enquete.nodes.instrument_pins import as_file
-from enquete.nodes.planning import CRITIC
-from enquete.nodes.run_session import RunSession
 from enquete.nodes.synthesis import Closed
 from enquete.reports import narrative
 from enquete.reports.accounts import ACCOUNT, account, citations, every_call_failed, told_gaps
@@ -51,6 +47,10 @@ from enquete.reports.responses import PLAIN, AskedItem, items, responses, withou
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.views import Names, Results
 from enquete.reports.writing import write_json
+from enquete.runs.answer_pairs import PairRecord
+from enquete.runs.instrument_pins import as_file
+from enquete.runs.planning import CRITIC
+from enquete.runs.run_session import RunSession
 from enquete.state.asking import RESPONDED, Language, PagedPeople, Participant
 from enquete.state.errors import EnqueteError, LedgerError
 from enquete.state.request import FileFormat, Layout

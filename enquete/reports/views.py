@@ -51,7 +51,7 @@ def dimension_name(dimension: str, language: Language) -> str:
 # --- Templates of what people read: Markdown with English texts in `_("…")`, told in the language of the run ----------
 # A template is named `package:file`, so that a methodology's stands in its own folder, of this package or another:
 #
-#     render("enquete.graphs.delphi:section.md.j2", "de", found=found)
+#     render("enquete.methods.delphi:section.md.j2", "de", found=found)
 #
 #     {{ _("{n} of {total} agents", n=found.n, total=found.total) }}    {{ value | num(1) }}   {{ 0.25 | share }}
 #     {{ agent.name | md }}   {{ of(3, 4) }}

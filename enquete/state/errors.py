@@ -13,7 +13,7 @@
     │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
     ├── RunLocked                    another process drives this run
     ├── RunPaused                    exit code 3: what a run works with is gone; nothing is lost, resume goes on
-    │   └── WorkersLost              the cluster, or all of its workers (nodes/executors.py)
+    │   └── WorkersLost              the cluster, or all of its workers (runs/executors.py)
     ├── Busy                         a file that others hold did not become free in time; nothing was changed
     ├── LedgerError                  the run's ledger is damaged, cannot be read, or is of an unknown version
     │   └── DiskFull                 no space is left for it (ledger/drives.py)

@@ -21,7 +21,6 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_own
 from enquete.instruments.review import (
     ReviewedText,
@@ -34,10 +33,12 @@ from enquete.instruments.review import (
 )
 from enquete.instruments.text import LANGUAGE_NAMES, LANGUAGES, language_of, words_of
 from enquete.ledger.budget import Budget
+from enquete.methods.registry import dotted_paths, methodologies
 from enquete.models.metered_model import estimate
 from enquete.models.prices import Prices, cost
-from enquete.nodes.instrument_pins import accept
-from enquete.nodes.material import (
+from enquete.respondents.roles import Role, fence
+from enquete.runs.instrument_pins import accept
+from enquete.runs.material import (
     CONCOURSE,
     OTHER,
     Material,
@@ -50,8 +51,7 @@ from enquete.nodes.material import (
     source_of,
     write,
 )
-from enquete.nodes.model_server import opened, url_of
-from enquete.respondents.roles import Role, fence
+from enquete.runs.model_server import opened, url_of
 from enquete.simulations.discourse import FEWEST, MOST, STANDING, DiscourseTheme, Post, PostStatement, stems_of
 from enquete.simulations.locate import locate
 from enquete.simulations.population import load_population
@@ -535,7 +535,7 @@ MOST_LABEL, MOST_TOPIC = 6, 16
 SAME = 0.45
 """Dice coefficient of the letter triples of a text and its back-translation, below which they may say different things.
 Literal ones of ten shipped items, made by hand, have 0.55 and more, another item's 0.41 and less
-(tests/nodes/test_authoring.py)."""
+(tests/runs/test_authoring.py)."""
 TWIN = 0.6
 """The same of two themes, from which they are one."""
 _NUMBERS = re.compile(r"\d+")

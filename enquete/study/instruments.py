@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.instrument import Instrument, Note
 from enquete.instruments.load import load_shipped, shipped_file
 from enquete.instruments.pack import pack_named, packs
 from enquete.instruments.review import ReviewFinding, review
 from enquete.instruments.text import LANGUAGES, texts_of
 from enquete.locale import languages, tell
-from enquete.nodes.own_files import (
+from enquete.methods.registry import dotted_paths, methodologies
+from enquete.runs.own_files import (
     ENDINGS,
     count_strange_keys,
     file_in,

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 from typing_extensions import Unpack
 
-from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.polls import PollQuestion, QuestionsInstrument, Words, as_document
-from enquete.nodes.estimate import Estimate
-from enquete.nodes.planning import of_two_waves
-from enquete.nodes.run_session import Progress
+from enquete.methods.registry import dotted_paths, methodologies
+from enquete.runs.estimate import Estimate
+from enquete.runs.planning import of_two_waves
+from enquete.runs.run_session import Progress
 from enquete.simulations.locate import completion, is_simulation, locate
 from enquete.state.errors import SettingsError
 from enquete.state.request import FRESH, RunRequest, fields_about, parse_request

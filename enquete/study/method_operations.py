@@ -13,15 +13,15 @@ from typing import Any
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from enquete.checkpoints.tokens import find_run
-from enquete.graphs.registry import methodologies
 from enquete.ledger.drives import alone
 from enquete.ledger.folders import LEDGER, is_held, read_record, read_run, run_folders
 from enquete.ledger.ledger import Ledger
-from enquete.nodes.model_server import require_server_of
-from enquete.nodes.result_folders import claim_folder
-from enquete.nodes.run_session import using
+from enquete.methods.registry import methodologies
 from enquete.reports.run_reading import open_run
 from enquete.respondents.person import last_submitted, open_forms, require_readable, submit
+from enquete.runs.model_server import require_server_of
+from enquete.runs.result_folders import claim_folder
+from enquete.runs.run_session import using
 from enquete.simulations.locate import locate
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError, complaints
 from enquete.state.methodology import BegunRun, Operation, RunSnapshot, StoppedRun, Worker

@@ -25,9 +25,9 @@ from enquete.ledger.folders import StoredRun, is_held, read_run
 from enquete.ledger.record import RunRecord
 from enquete.locale import languages
 from enquete.models.prices import OPENAI_URL, Prices
-from enquete.nodes.planning import claims, closed, largest_call, planned, rounds_owed
-from enquete.nodes.run_session import spent_usd
 from enquete.reports.run_reading import RunReading, open_run, read_result
+from enquete.runs.planning import claims, closed, largest_call, planned, rounds_owed
+from enquete.runs.run_session import spent_usd
 from enquete.state.asking import RESPONDED
 from enquete.state.errors import SettingsError
 from enquete.state.request import DEFAULT_MAX_TOKENS, FORMATS, LAYOUTS, FileFormat, Layout

@@ -39,9 +39,9 @@ from enquete.memory.recall import (
     search,
     standings,
 )
-from enquete.nodes.planning import planned
-from enquete.nodes.result_folders import POPULATION
-from enquete.nodes.run_list import Survey, survey
+from enquete.runs.planning import planned
+from enquete.runs.result_folders import POPULATION
+from enquete.runs.run_list import Survey, survey
 from enquete.simulations.check import CheckReport
 from enquete.simulations.check import check as check_simulation
 from enquete.simulations.locate import locate

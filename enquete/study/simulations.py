@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from enquete.checkpoints.tokens import find_run
 from enquete.ledger.folders import StoredRun, is_held
-from enquete.nodes.result_folders import out_folder, own_folder, population_folders, results_folder
-from enquete.nodes.run_list import UnreadableRun, survey
+from enquete.runs.result_folders import out_folder, own_folder, population_folders, results_folder
+from enquete.runs.run_list import UnreadableRun, survey
 from enquete.simulations.locate import completion, is_simulation, locate
 from enquete.simulations.population import load_population
 from enquete.state.errors import RunNotFound, SimulationNotFound

@@ -26,7 +26,6 @@ from enquete.checkpoints.savers import saver
 from enquete.checkpoints.threads import thread_id
 from enquete.checkpoints.tokens import find_run
 from enquete.graphs.interviews import interviews_graph, synthesise
-from enquete.graphs.registry import dotted_paths
 from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget
@@ -36,12 +35,14 @@ from enquete.ledger.folders import LEDGER, is_held, read_run, run_folders
 from enquete.ledger.integrity import StoreUnreachable
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import Fit, RunRecord
+from enquete.methods.registry import dotted_paths
 from enquete.models.metered_model import BYTES_PER_TOKEN
 from enquete.models.metered_model import estimate as tokens_of
 from enquete.models.prices import Prices
 from enquete.models.tracing import untraced
-from enquete.nodes import fit
-from enquete.nodes.estimate import (
+from enquete.nodes.synthesis import Synthesise
+from enquete.runs import fit
+from enquete.runs.estimate import (
     BYTES_LEAST,
     Estimate,
     EstimateLine,
@@ -52,17 +53,16 @@ from enquete.nodes.estimate import (
     priced_line,
     rehearse,
 )
-from enquete.nodes.executors import require_executor
-from enquete.nodes.fit import is_open, judged, require_fit
-from enquete.nodes.model_server import asked_url, require_server_of, telling
-from enquete.nodes.planning import CRITIC, NARRATIVE, planned, require_own_limits
-from enquete.nodes.result_folders import claim_folder, find_run_below
-from enquete.nodes.run_choice import RunChoice, begin, choose_run, chosen_again, run_population
-from enquete.nodes.run_list import survey
-from enquete.nodes.run_session import Progress, RunSession, driving, using
-from enquete.nodes.run_settings import explain_other_server, recorded_settings, resolve_run_machine
-from enquete.nodes.synthesis import Synthesise
-from enquete.nodes.waves import simulation_status
+from enquete.runs.executors import require_executor
+from enquete.runs.fit import is_open, judged, require_fit
+from enquete.runs.model_server import asked_url, require_server_of, telling
+from enquete.runs.planning import CRITIC, NARRATIVE, planned, require_own_limits
+from enquete.runs.result_folders import claim_folder, find_run_below
+from enquete.runs.run_choice import RunChoice, begin, choose_run, chosen_again, run_population
+from enquete.runs.run_list import survey
+from enquete.runs.run_session import Progress, RunSession, driving, using
+from enquete.runs.run_settings import explain_other_server, recorded_settings, resolve_run_machine
+from enquete.runs.waves import simulation_status
 from enquete.simulations.digest import digests
 from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population

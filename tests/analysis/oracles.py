@@ -251,8 +251,8 @@ LINES: tuple[Line, ...] = (*CHANGE, *TOGETHER, *AGREEMENT, *GROUPS, *VIEWS, *HEA
 PLUMBING = {
     "answers": "reads and aligns tables", "diagnostics": "thresholds, and what is compared with them: docs/health.md",
     "content": "tells words that are no answer: tests/analysis/test_content.py",
-    "group_feedback": "median, IQR and n as a panel is shown them: tests/graphs/test_delphi_run.py",
-    "stopping": "thresholds of rounds: tests/graphs/roundtable/test_roundtable_measures.py",
+    "group_feedback": "median, IQR and n as a panel is shown them: tests/methods/test_delphi_run.py",
+    "stopping": "thresholds of rounds: tests/methods/roundtable/test_roundtable_measures.py",
     "vocabulary": "content words and their overlap: tests/analysis/test_vocabulary.py",
 }  # fmt: skip
 """Modules that hold no statistic, and what they do instead."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from enquete.analysis.components import Matrix
 from enquete.analysis.qmethod import places
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.procedure import AXIS_NOISE, NOISE
-from enquete.graphs.diversity.procedure import planted as planted_in
 from enquete.instruments.load import load_shipped
+from enquete.methods.diversity.instrument import DiversityInstrument
+from enquete.methods.diversity.procedure import AXIS_NOISE, NOISE
+from enquete.methods.diversity.procedure import planted as planted_in
 
 INSTRUMENT = load_shipped(DiversityInstrument, "diversity")
 TRUTH = planted_in(INSTRUMENT).truth

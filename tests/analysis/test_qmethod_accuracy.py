@@ -1,7 +1,7 @@
 """How often the truth is found over seeds: nothing in noise, the planted views elsewhere; time and memory for 5,000
 sorts.
 
-Truth: legal sorts drawn uniformly; the four archetypes of graphs/diversity/truth.py with the noise given there.
+Truth: legal sorts drawn uniformly; the four archetypes of methods/diversity/truth.py with the noise given there.
 """
 
 from __future__ import annotations

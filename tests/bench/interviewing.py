@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
 from enquete.models.chat_completions import RequestForm, ResponseFormat
-from enquete.nodes import run_session
 from enquete.respondents.llm import call_key, compose
+from enquete.runs import run_session
 from enquete.state import collect_seldom
 from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
 from enquete.state.interview_context import Metered, Prompt

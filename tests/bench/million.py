@@ -1,6 +1,6 @@
 """What 1,000,000 agents × 100 calls would take, from what was measured at a few thousand calls.
 
-python -m tests.bench.million prints the table of docs/scale.md, which tests/nodes/test_examples_cluster.py compares
+python -m tests.bench.million prints the table of docs/scale.md, which tests/runs/test_examples_cluster.py compares
 with this. Beyond MEASURED everything is extrapolated: linear in calls or in agents, without what shows at that size
 alone.
 """

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from enquete.ledger.folders import read_run
-from enquete.nodes.planning import planned
 from enquete.reports.synthesis import write_synthesis
+from enquete.runs.planning import planned
 from tests.bench.child_process import Spent, enquete, python
 from tests.bench.interviewing import LANGUAGE
 from tests.bench.loops import Clock

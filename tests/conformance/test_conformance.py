@@ -16,7 +16,7 @@ import pytest
 
 import enquete
 from enquete import Arm, Run
-from enquete.graphs.registry import methodologies
+from enquete.methods.registry import methodologies
 from enquete.reports.run_reading import open_run
 from enquete.study.runs import compare
 from tests.support import bare_runs

@@ -10,9 +10,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from enquete.graphs.interviews import interviews_graph
-from enquete.graphs.registry import dotted_paths, methodologies
-from enquete.nodes.run_choice import begin, choose_run
-from enquete.nodes.run_session import using
+from enquete.methods.registry import dotted_paths, methodologies
+from enquete.runs.run_choice import begin, choose_run
+from enquete.runs.run_session import using
 from enquete.state.request import parse_request
 from enquete.state.settings import Environment
 from tests.support.bare_runs import unwritten

@@ -22,7 +22,6 @@ import httpx
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from enquete.graphs.registry import methodologies
 from enquete.instruments.load import load_shipped
 from enquete.interfaces import server_state as serving_module
 from enquete.interfaces import views
@@ -30,6 +29,7 @@ from enquete.interfaces.mcp.tools import STARTING as MCP_STARTING
 from enquete.interfaces.server_state import mask_of, on_signals
 from enquete.interfaces.web.models import PostBody
 from enquete.ledger.ledger import Ledger
+from enquete.methods.registry import methodologies
 from enquete.state.errors import InstrumentError, LedgerError, RunNotFound, SettingsError
 from enquete.study import background
 from enquete.study.background import NotInTime, run_in_thread

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from enquete.graphs.delphi.instrument import DelphiDimension, DelphiInstrument
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import Text
+from enquete.methods.delphi.instrument import DelphiDimension, DelphiInstrument
 from enquete.state.asking import Language
 
 SHIPPED = load_shipped(DelphiInstrument, "delphi")

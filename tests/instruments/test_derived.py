@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.diversity.instrument import DiversityInstrument, grid_for
-from enquete.graphs.laddering.settings import LadderingInstrument
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.registry import dotted_paths
-from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import load_own, load_shipped
 from enquete.instruments.polls import QuestionsInstrument
 from enquete.instruments.text import instrument_notices, language_of
-from enquete.nodes.instrument_pins import pin_instruments
+from enquete.methods.delphi.instrument import DelphiInstrument
+from enquete.methods.diversity.instrument import DiversityInstrument, grid_for
+from enquete.methods.laddering.settings import LadderingInstrument
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
+from enquete.methods.registry import dotted_paths
+from enquete.methods.scenario.instrument import ScenarioInstrument
+from enquete.runs.instrument_pins import pin_instruments
 from enquete.state.errors import InstrumentError
 from enquete.state.request import RunRequest
 from enquete.study.instruments import own_instruments

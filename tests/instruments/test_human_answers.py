@@ -10,11 +10,11 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import instrument_hash, load_instrument, load_shipped
+from enquete.methods.diversity.instrument import DiversityInstrument
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
+from enquete.methods.scenario.instrument import ScenarioInstrument
 from enquete.state.errors import InstrumentError
 
 LONG = """\

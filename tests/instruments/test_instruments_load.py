@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import instrument_hash, load_instrument, load_shipped, validate_instrument
 from enquete.instruments.pack import pack_named
 from enquete.instruments.source import read_source
 from enquete.instruments.text import instrument_notices
+from enquete.methods.delphi.instrument import DelphiInstrument
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
 from enquete.state.errors import InstrumentError
 
 MODELS: dict[str, type[BaseModel]] = {"longitudinal": LongitudinalInstrument, "delphi": DelphiInstrument}

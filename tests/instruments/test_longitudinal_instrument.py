@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import texts_of
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.instruments.load import load_instrument
 from enquete.instruments.text import Part, instrument_notices
+from enquete.methods.delphi.instrument import DelphiInstrument
+from enquete.methods.diversity.instrument import DiversityInstrument
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
+from enquete.methods.scenario.instrument import ScenarioInstrument
 from enquete.state.errors import InstrumentError
 
 DATA = Path(__file__).parents[1] / "data"

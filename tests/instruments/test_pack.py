@@ -11,13 +11,13 @@ import yaml
 
 import enquete
 from enquete.demo import demo_population
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.procedure import planted
-from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, names_of_types, pack_named, pack_on, packs
 from enquete.instruments.text import Text, texts_of
-from enquete.nodes.run_choice import choose_methods
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
+from enquete.methods.longitudinal.procedure import planted
+from enquete.methods.registry import dotted_paths, methodologies
+from enquete.runs.run_choice import choose_methods
 from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request

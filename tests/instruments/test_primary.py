@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from enquete.graphs.registry import methodologies
 from enquete.instruments.load import load_instrument
 from enquete.instruments.primary import parse_primary
+from enquete.methods.registry import methodologies
 from enquete.state.errors import InputError, SettingsError
 
 QUESTIONS = {"longitudinal": ("drift", "groups"), "poll": ("groups",)}

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from enquete.graphs.registry import methodologies
 from enquete.instruments.load import load_shipped
 from enquete.instruments.review import (
     ReviewedText,
@@ -20,6 +19,7 @@ from enquete.instruments.review import (
     unbalanced,
 )
 from enquete.instruments.text import Text
+from enquete.methods.registry import methodologies
 
 ITEMS: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "data" / "items.yaml").read_text("utf-8"))
 

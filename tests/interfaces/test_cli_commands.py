@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.cli.app import COMMANDS
+from enquete.methods.registry import methodologies
 from tests.interfaces.conftest import DATA, SIM_ID, Command
 from tests.support.bare_runs import without_reports
 

@@ -156,7 +156,7 @@ def test_who_only_asks_or_looks_loads_no_analysis() -> None:
         "assert run(['--version']) == 0 and 'pydantic' not in sys.modules\n"
         "assert run(['list', '--root', '.']) == 0 and not {'asyncio', 'yaml'} & set(sys.modules)\n"
         "assert run(['resume', '--help']) == run(['status', '--help']) == run(['run', '--help']) == 0\n"
-        "assert not {'numpy', 'rich', 'enquete.study.interviews', 'enquete.graphs.registry'} & set(sys.modules)\n"
+        "assert not {'numpy', 'rich', 'enquete.study.interviews', 'enquete.methods.registry'} & set(sys.modules)\n"
         "assert run(['--help']) == 0\n"  # with what methodologies declare
         "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"

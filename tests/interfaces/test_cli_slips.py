@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.registry import methodologies
 from enquete.instruments.load import shipped_file
 from enquete.interfaces.cli.options import as_typed, facade_arguments
+from enquete.methods.registry import methodologies
 from tests.interfaces.conftest import REPOSITORY, Command
 from tests.support.studies import personas
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from enquete.interfaces.cli.terminal import counted, dollars, duration, money, short
 from enquete.ledger.budget import rounded_up
-from enquete.nodes.estimate import Range
+from enquete.runs.estimate import Range
 
 SIZES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}
 

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli.options import (
     options_about,
     read_settings,
@@ -21,6 +20,7 @@ from enquete.interfaces.cli.options import (
     settings_command,
 )
 from enquete.interfaces.parameters import with_parameters
+from enquete.methods.registry import methodologies
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 

@@ -18,10 +18,10 @@ import pytest
 
 from enquete.interfaces.cli.app import run
 from enquete.memory.zep import PAGE, Waiting
-from tests.graphs.discovery import originals
-from tests.graphs.discovery.test_discovery_people import STEPS, TIMES, reader, steps
-from tests.graphs.laddering.test_laddering_translation import METHOD
 from tests.memory.test_memory_zep import MARIE, connected
+from tests.methods.discovery import originals
+from tests.methods.discovery.test_discovery_people import STEPS, TIMES, reader, steps
+from tests.methods.laddering.test_laddering_translation import METHOD
 from tests.study.test_drafting_personas import HARBOUR
 from tests.support.model_server import ModelServer
 from tests.support.zep_server import ZepServer, node

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from enquete.graphs.registry import methodologies
 from enquete.memory.recall import LocalMemory
+from enquete.methods.registry import methodologies
 from tests.support import killing
 from tests.support.killing import KillCounts, Killer, Meddle, Study
 from tests.support.populations import mirofish_folder

@@ -21,7 +21,7 @@ from enquete.ledger.entries import Usage
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, held, read_run
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.repair import restore
-from enquete.nodes.run_session import using
+from enquete.runs.run_session import using
 from enquete.state.errors import LedgerError, RunLocked
 from enquete.state.interview_context import Completion
 from tests.support import bare_runs

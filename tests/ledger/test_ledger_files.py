@@ -19,7 +19,7 @@ from enquete.ledger.folders import read_run
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.tables import VERSION
 from enquete.ledger.writer import COUNTER
-from enquete.nodes.run_session import using
+from enquete.runs.run_session import using
 from enquete.state.errors import LedgerError
 from tests.support.ledgers import RUN, with_ledger
 from tests.support.new_runs import begin_run

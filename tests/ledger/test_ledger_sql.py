@@ -30,7 +30,7 @@ OTHER_DATABASES = (
     "models/cache.py",  # the response cache: a file of one machine, not of a run
     "checkpoints",  # LangGraph's savers: where a run stands
     "memory",  # LangGraph's store in a file beside the runs; an index of words in memory
-    "graphs/discovery/operations.py",  # the projects of a server: a file beside its simulations
+    "methods/discovery/operations.py",  # the projects of a server: a file beside its simulations
 )
 
 

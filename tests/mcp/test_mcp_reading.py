@@ -15,9 +15,9 @@ from mcp.client import Client
 from mcp_served import AGENTS, METHOD, Served, size_of, text_of
 
 import enquete
-from enquete.graphs.registry import methodologies
 from enquete.interfaces.mcp.server import input_schema, instructions, output_schema
 from enquete.interfaces.mcp.shapes import MOST_CHARS, rounded
+from enquete.methods.registry import methodologies
 from enquete.study.method_operations import operations
 
 pytestmark = pytest.mark.usefixtures("no_figures")

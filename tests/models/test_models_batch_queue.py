@@ -16,8 +16,8 @@ from enquete.ledger.ledger import Ledger
 from enquete.models.batches import BatchQueue
 from enquete.models.metered_model import MeteredModel, Terms
 from enquete.models.transport import Transport
-from enquete.nodes.model_server import LIMITER
-from enquete.nodes.run_session import adopt
+from enquete.runs.model_server import LIMITER
+from enquete.runs.run_session import adopt
 from enquete.state.asking import CallKey
 from enquete.state.interview_context import Completion, Prompt
 from tests.support.ledgers import with_ledger

@@ -13,24 +13,24 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from enquete.graphs.registry import dotted_paths, methodologies
-from enquete.nodes.planning import planned
-from enquete.nodes.result_folders import claim_folder
-from enquete.nodes.run_choice import begin, choose_run
-from enquete.nodes.run_session import RunSession, using
-from enquete.nodes.waves import open_t1
-from enquete.nodes.worker import conduct_unit
+from enquete.methods.registry import dotted_paths, methodologies
 from enquete.reports.analyses import find
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
+from enquete.runs.planning import planned
+from enquete.runs.result_folders import claim_folder
+from enquete.runs.run_choice import begin, choose_run
+from enquete.runs.run_session import RunSession, using
+from enquete.runs.waves import open_t1
+from enquete.runs.worker import conduct_unit
 from enquete.state.channels import ShardSpec
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine
 from tests.support.populations import go_on
 from tests.support.shared_fixtures import made_once
 
-AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
+AVAILABLE = {name: f"enquete.methods.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
 ALL = dotted_paths()
 SHORT = {"laddering": {"turns": 5}, "discovery": {"questions": 6}, "roundtable": {"rounds": 2, "least_rounds": 2}}
 """Of interviews and discussions a part: what a report has of them does not depend on their length."""

@@ -13,8 +13,8 @@ import altair as alt
 import pandas as pd
 import pytest
 
-from enquete.graphs.delphi.results import PRESENTATION as DELPHI
 from enquete.locale import percent
+from enquete.methods.delphi.results import PRESENTATION as DELPHI
 from enquete.reports.charts import (
     DIVERGING,
     ENDS,

@@ -17,12 +17,12 @@ from types import SimpleNamespace
 import pytest
 
 import enquete
-from enquete.graphs.registry import dotted_paths
 from enquete.interfaces.cli import app as cli
-from enquete.nodes.planning import load_methodology
-from enquete.nodes.run_session import RunSession
+from enquete.methods.registry import dotted_paths
 from enquete.reports import declarations as d
 from enquete.reports.evaluation import Evaluation
+from enquete.runs.planning import load_methodology
+from enquete.runs.run_session import RunSession
 from enquete.state.methodology import Methodology
 from enquete.study.run import IncompleteExportWarning
 from tests.reports.conftest import SHORT, Made, made, people_file

@@ -23,7 +23,7 @@ from enquete.analysis.diagnostics import (
     Standing,
     Threshold,
 )
-from enquete.graphs.roundtable import results
+from enquete.methods.roundtable import results
 from tests.reports.bibliography import bibliography, cited, readable
 from tests.support.people import (
     BETWEEN,

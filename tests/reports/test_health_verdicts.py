@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 import enquete
-from enquete.graphs.registry import methodologies
 from enquete.ledger.folders import LEDGER
+from enquete.methods.registry import methodologies
 from enquete.reports.analyses import find
 from enquete.reports.health import judge
 from enquete.reports.health_checks import REASONS, VERDICTS, with_blocks

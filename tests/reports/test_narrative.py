@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import enquete
-from enquete.nodes.planning import planned
-from enquete.nodes.run_session import using
 from enquete.reports import narrative
 from enquete.reports.synthesis import prepare
+from enquete.runs.planning import planned
+from enquete.runs.run_session import using
 from enquete.state.settings import Machine
 from tests.support.ledgers import ScriptedSender
 from tests.support.model_server import ModelServer

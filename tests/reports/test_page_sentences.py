@@ -9,11 +9,10 @@ import pytest
 
 from enquete.analysis.diagnostics import Diagnostic
 from enquete.demo import demo_population
-from enquete.graphs.delphi.results import PRESENTATION as DELPHI
-from enquete.graphs.delphi.results import _at_ends
 from enquete.interfaces.cli import app as cli
 from enquete.memory.recall import LocalMemory, MemoryRecord
-from enquete.nodes.result_folders import claim_folder
+from enquete.methods.delphi.results import PRESENTATION as DELPHI
+from enquete.methods.delphi.results import _at_ends
 from enquete.reports.accounts import _compared_with_people
 from enquete.reports.analyses import _spread
 from enquete.reports.declarations import Presentation, Table, number, reference, shaped, text
@@ -23,6 +22,7 @@ from enquete.reports.health_checks import HealthCheck
 from enquete.reports.responses import AskedItem
 from enquete.reports.views import FEWEST_WORDS
 from enquete.respondents.rule_coder import TITLE_CHARS, _title
+from enquete.runs.result_folders import claim_folder
 from tests.reports.conftest import Made, made
 from tests.support.tables import findings, results
 
@@ -50,7 +50,7 @@ def by_region(tmp_path_factory: pytest.TempPathFactory) -> Made:
     (folder / "poll.yaml").write_text(POLL, "utf-8")
     return made(
         folder / "people.csv", out=str(folder / "out"), methods=["poll"], language="en", by="region",
-        available={"poll": "enquete.graphs.poll:METHODOLOGY"}, instruments={"poll": str(folder / "poll.yaml")},
+        available={"poll": "enquete.methods.poll:METHODOLOGY"}, instruments={"poll": str(folder / "poll.yaml")},
     )  # fmt: skip
 
 

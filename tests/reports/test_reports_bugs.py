@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from enquete.graphs.longitudinal import METHODOLOGY as LONGITUDINAL
-from enquete.graphs.longitudinal.procedure import Wave
-from enquete.graphs.longitudinal.results import EVALUATION
 from enquete.ledger.ledger import Failure
-from enquete.nodes.run_session import RunSession
+from enquete.methods.longitudinal import METHODOLOGY as LONGITUDINAL
+from enquete.methods.longitudinal.procedure import Wave
+from enquete.methods.longitudinal.results import EVALUATION
 from enquete.reports.synthesis import load_summary
+from enquete.runs.run_session import RunSession
 
 
 class Stumbling(Wave):
@@ -36,7 +36,7 @@ def test_bugs_stay_with_their_unit_and_their_analysis_and_fail_the_run(make, per
     """A unit that cannot say what it owes keeps nobody else from the report, a broken analysis leaves the other
     methodology its findings."""
     monkeypatch.delenv("ENQUETE_RAISE_BUGS")
-    available = {"longitudinal": f"{__name__}:STUMBLING", "delphi": "enquete.graphs.delphi:METHODOLOGY"}
+    available = {"longitudinal": f"{__name__}:STUMBLING", "delphi": "enquete.methods.delphi:METHODOLOGY"}
 
     async def more(run_session: RunSession) -> None:
         who = run_session.population[1].id

@@ -19,8 +19,8 @@ import pytest
 import enquete
 import enquete.analysis
 from enquete.analysis.diagnostics import THRESHOLDS, Overall, Threshold, judged
-from enquete.graphs.registry import methodologies
 from enquete.instruments.scales import Human
+from enquete.methods.registry import methodologies
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health import Health, MethodologyHealth, entropy, flags, judge, reasons

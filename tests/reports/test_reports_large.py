@@ -18,7 +18,7 @@ FOUR = ["longitudinal", "delphi", "scenario", "diversity"]
 MEASURED = """
 import json, resource, sys, time
 from pathlib import Path
-from enquete.nodes.planning import planned
+from enquete.runs.planning import planned
 from enquete.reports.analyses import find
 from enquete.reports.run_reading import open_run
 from enquete.reports.responses import responses

@@ -8,13 +8,13 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.ledger.ledger import Usage
-from enquete.nodes.run_session import RunSession
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.writing import COLUMNS, ResponseRow, lines, records
+from enquete.runs.run_session import RunSession
 from enquete.state.asking import Answer, Arm, CallKey
 from enquete.state.interview_context import Completion, Prompt
 from tests.reports.conftest import ALL, AVAILABLE

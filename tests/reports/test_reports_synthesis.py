@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 from enquete.ledger.ledger import Failure, Usage
-from enquete.nodes.planning import planned
-from enquete.nodes.run_session import RunSession, using
 from enquete.reports import responses as response_table
 from enquete.reports.accounts import STATUSES
 from enquete.reports.exports import validate
 from enquete.reports.synthesis import load_results, load_summary, synthesise, write_synthesis
+from enquete.runs.planning import planned
+from enquete.runs.run_session import RunSession, using
 from enquete.state.asking import Answer, Arm, CallKey
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Prompt

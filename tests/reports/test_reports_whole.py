@@ -18,7 +18,6 @@ import pytest
 from enquete.analysis.coherence import coherence
 from enquete.analysis.quality import persona_flattening
 from enquete.locale import whole
-from enquete.nodes.run_session import RunSession
 from enquete.reports.accounts import ACCOUNT, RUN, STATUSES, limits
 from enquete.reports.declarations import shaped
 from enquete.reports.exports import shortened
@@ -30,6 +29,7 @@ from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import load_summary
 from enquete.reports.views import Names, Results
 from enquete.reports.writing import COLUMN_MEANINGS, COLUMNS, STATUS_MEANINGS
+from enquete.runs.run_session import RunSession
 from tests.reports.conftest import ALL, SHORT, Made
 from tests.support.answer_frames import table
 from tests.support.studies import with_ids

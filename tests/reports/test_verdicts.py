@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from enquete.graphs.longitudinal.results import PRESENTATION as CHANGE
-from enquete.graphs.registry import methodologies
+from enquete.methods.longitudinal.results import PRESENTATION as CHANGE
+from enquete.methods.registry import methodologies
 from enquete.reports.analyses import BETWEEN, _correct, results_of
 from enquete.reports.declarations import ADJUSTED, Presentation, shaped
 from enquete.reports.evaluation import Evaluation, evaluation

@@ -12,25 +12,25 @@ import numpy as np
 import pytest
 import yaml
 
-import enquete.graphs.delphi.procedure as delphi
-import enquete.graphs.diversity.procedure as diversity
-import enquete.graphs.longitudinal.procedure as longitudinal
-import enquete.graphs.scenario.procedure as scenario
+import enquete.methods.delphi.procedure as delphi
+import enquete.methods.diversity.procedure as diversity
+import enquete.methods.longitudinal.procedure as longitudinal
+import enquete.methods.scenario.procedure as scenario
 from enquete.analysis.panel import describe, is_disagreement
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import planted as panel
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.procedure import planted as sorters
-from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.synthetic import ground_truth
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.procedure import CHANGE, planted
-from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.procedure import planted as futures
 from enquete.instruments.load import load_shipped, validate_instrument
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.instruments.source import read_source
 from enquete.instruments.text import Text
+from enquete.methods.delphi.instrument import DelphiInstrument
+from enquete.methods.delphi.procedure import planted as panel
+from enquete.methods.diversity.instrument import DiversityInstrument
+from enquete.methods.diversity.procedure import planted as sorters
+from enquete.methods.laddering.settings import LadderingSettings
+from enquete.methods.laddering.synthetic import ground_truth
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
+from enquete.methods.longitudinal.procedure import CHANGE, planted
+from enquete.methods.scenario.instrument import ScenarioInstrument
+from enquete.methods.scenario.procedure import planted as futures
 from enquete.state.asking import Block, BlockKey, Item, Option, Participant
 
 DATA = Path(__file__).parents[1] / "data"

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.nodes.run_session import using
 from enquete.reports.files import descriptor, markdown
 from enquete.reports.responses import items, responses
 from enquete.reports.run_reading import open_run
@@ -19,6 +18,7 @@ from enquete.respondents.ground_truth import answer_at
 from enquete.respondents.kinds import KINDS, kind_of, require_answerable, worded
 from enquete.respondents.llm import compose
 from enquete.respondents.questions import names_of, read_answer, reply_schema
+from enquete.runs.run_session import using
 from enquete.state.asking import Block, BlockKey, Item, Option
 from enquete.state.request import RunRequest
 from tests.support.choosing import ITEMS, OPTIONS, item

@@ -14,9 +14,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
 from enquete.analysis.agreement import coding_agreement
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import planted
 from enquete.instruments.load import load_shipped
+from enquete.methods.delphi.instrument import DelphiInstrument
+from enquete.methods.delphi.procedure import planted
 from enquete.respondents.rule_coder import (
     AssignInput,
     Assignment,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from enquete.demo import demo_population
-from enquete.nodes.run_choice import chosen, told
+from enquete.runs.run_choice import chosen, told
 from enquete.simulations.check import check
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population, among, load_population

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.nodes.material import USUAL, horizon_of, said_in
+from enquete.runs.material import USUAL, horizon_of, said_in
 from enquete.simulations.population import load_population
 from tests.support.populations import mirofish_folder, personas_file
 

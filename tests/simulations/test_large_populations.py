@@ -13,7 +13,7 @@ import pytest
 from arro3.core import Array, DataType, RecordBatch
 from arro3.io import write_parquet
 
-from enquete.nodes.run_choice import chosen
+from enquete.runs.run_choice import chosen
 from enquete.simulations import population as populations
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, among, load_population, population_hash
@@ -229,7 +229,7 @@ def test_an_agent_more_takes_no_memory(tmp_path: Path) -> None:
 READ = """
 import sys
 from pathlib import Path
-from enquete.nodes.run_choice import chosen
+from enquete.runs.run_choice import chosen
 from enquete.simulations.population import load_population, population_hash
 from enquete.state.request import RunRequest
 status = Path("/proc/self/status")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from enquete.graphs.delphi.graph import DelphiState
+from enquete.graphs.delphi import DelphiState
 from enquete.state.channels import InterviewsState, MethodologyState, add_counts, merge_by_id, merge_notes
 
 Merge = Callable[[Any, Any], Any]

@@ -15,7 +15,7 @@ from enquete.interfaces.cli.run_commands import round_title, time_text
 from enquete.interfaces.cli.summary import headline
 from enquete.interfaces.views import note_of
 from enquete.ledger.folders import read_record
-from enquete.nodes.run_choice import require_as_begun
+from enquete.runs.run_choice import require_as_begun
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
 from enquete.study.start import choose_start

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.discovery.schema import load_schema
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.laddering.settings import Concept
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.registry import dotted_paths
 from enquete.instruments.load import load_layer, load_own
-from enquete.nodes.fit import is_elsewhere
-from enquete.nodes.instrument_pins import drafts_named, is_draft, pin_instruments
+from enquete.methods.discovery.schema import load_schema
+from enquete.methods.diversity.instrument import DiversityInstrument
+from enquete.methods.laddering.settings import Concept
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
+from enquete.methods.registry import dotted_paths
+from enquete.runs.fit import is_elsewhere
+from enquete.runs.instrument_pins import drafts_named, is_draft, pin_instruments
 from enquete.simulations.discourse import posts
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError

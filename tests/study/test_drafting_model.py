@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_own
 from enquete.instruments.text import texts_of
+from enquete.methods.diversity.instrument import DiversityInstrument
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
 from enquete.simulations.discourse import posts
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError

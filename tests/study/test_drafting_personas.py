@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.laddering.settings import Concept
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import load_layer, load_own
+from enquete.methods.delphi.instrument import DelphiInstrument
+from enquete.methods.diversity.instrument import DiversityInstrument
+from enquete.methods.laddering.settings import Concept
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
+from enquete.methods.roundtable.instrument import RoundtableInstrument
+from enquete.methods.scenario.instrument import ScenarioInstrument
 from enquete.study.drafts import Drafting, Drafts, draft_instruments
 from tests.support.drafter import Drafter
 from tests.support.model_server import ModelServer

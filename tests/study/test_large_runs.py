@@ -9,7 +9,7 @@ import pytest
 
 import enquete
 from enquete.ledger import ledger
-from enquete.nodes import run_choice
+from enquete.runs import run_choice
 from enquete.simulations import population
 from enquete.state.asking import PagedPeople
 from tests.support.bare_runs import interview

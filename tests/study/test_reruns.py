@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 import enquete
-from enquete.graphs.registry import methodologies
 from enquete.instruments.load import instrument_hash, load_instrument, load_shipped
 from enquete.instruments.pack import pack_named
 from enquete.ledger.folders import read_record
+from enquete.methods.registry import methodologies
 from enquete.reports.analyses import find
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run

@@ -13,7 +13,7 @@ import pytest
 
 import enquete
 from enquete.memory.recall import LocalMemory
-from enquete.nodes.answer_pairs import PairRecord
+from enquete.runs.answer_pairs import PairRecord
 from enquete.state.errors import SettingsError
 from enquete.study.run import Run
 from tests.support.bare_runs import interview

@@ -21,7 +21,7 @@ from mcp import Client
 import enquete
 from enquete.graphs.interviews import interviews_graph
 from enquete.interfaces.cli import app as cli
-from enquete.nodes.run_settings import recorded_settings
+from enquete.runs.run_settings import recorded_settings
 from enquete.simulations.locate import locate
 from enquete.study.simulations import list_runs
 from tests.http.conftest import serving as serving_http

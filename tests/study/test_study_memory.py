@@ -18,12 +18,12 @@ import pandas as pd
 import pytest
 
 import enquete
-from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli.app import run as command
 from enquete.ledger.folders import latest
 from enquete.ledger.ledger import Ledger
 from enquete.locale import tell
 from enquete.memory.recall import LocalMemory, Preference, complete
+from enquete.methods.registry import methodologies
 from enquete.reports.accounts import citations, citations_section
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import MemoryFault, SettingsError

@@ -18,7 +18,7 @@ import enquete
 from enquete import Run
 from enquete.analysis import probes
 from enquete.analysis.answers import Answers, read_answers
-from enquete.graphs.registry import methodologies
+from enquete.methods.registry import methodologies
 from enquete.reports.analyses import find
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from enquete.ledger.folders import move_latest
-from enquete.nodes.run_session import Progress, RunSession
 from enquete.nodes.synthesis import Closed
+from enquete.runs.run_session import Progress, RunSession
 from enquete.state.request import parse_request
 from enquete.study.background import wait
 from enquete.study.run import Run

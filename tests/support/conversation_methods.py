@@ -18,7 +18,8 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from enquete.nodes.conversations import (
+from enquete.respondents.roles import Role, fence
+from enquete.runs.conversations import (
     Asked,
     Conversation,
     Conversations,
@@ -33,7 +34,6 @@ from enquete.nodes.conversations import (
     transcript,
     turn_block,
 )
-from enquete.respondents.roles import Role, fence
 from enquete.state.asking import Answer, Block, Item, Language, Outcome, Participant
 from enquete.state.interview_context import InterviewContext
 

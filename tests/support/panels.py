@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from enquete.graphs.delphi.results import PRESENTATION
+from enquete.methods.delphi.results import PRESENTATION
 from enquete.reports.views import Results
 from enquete.state.asking import Language
 from tests.support.charts import results

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from enquete.nodes.ask import Channels, ask_shard, build_sends, open_first_round, send_shards_to
 from enquete.nodes.close_round import choose_probes_or_end, file_stage, round_barrier
-from enquete.nodes.run_session import using
 from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.evaluation import Evaluation
+from enquete.runs.run_session import using
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState, ShardSpec
 from enquete.state.interview_context import InterviewContext

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from enquete.graphs.registry import methodologies
 from enquete.interfaces.web.pages import request_of
 from enquete.ledger.folders import held
+from enquete.methods.registry import methodologies
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import DATA
 from tests.support.populations import mirofish_folder

@@ -74,7 +74,7 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, listed.about) for name, listed in COMMANDS.items()])
-        from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for a command of its own
+        from enquete.methods.registry import methodologies  # noqa: PLC0415 - not for a command of its own
 
         offers = (method.offers for method in methodologies().values())
         with formatter.section("Commands of methodologies, beside a run"):

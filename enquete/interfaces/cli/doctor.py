@@ -220,7 +220,7 @@ def _python() -> Iterator[Check]:
 
 def _methodologies() -> Iterator[Check]:
     """Those of other packages; Enquete's own are always there."""
-    from enquete.graphs.registry import entries, registry  # noqa: PLC0415 - loads every methodology
+    from enquete.methods.registry import entries, registry  # noqa: PLC0415 - loads every methodology
 
     for entry in entries():
         why = registry().broken.get(entry.name)
@@ -313,7 +313,7 @@ MOST_LATE_S = 5.0
 
 def _workers(executor: str | None, store: str | None, environment: Environment) -> Iterator[Check]:
     """What a run by several processes needs of each: the same Enquete, a key, the database, the time of day."""
-    from enquete.nodes import executors, worker  # noqa: PLC0415 - not for --help
+    from enquete.runs import executors, worker  # noqa: PLC0415 - not for --help
     from enquete.state.request import LOCAL  # noqa: PLC0415
     from enquete.state.settings import resolve_machine  # noqa: PLC0415
 

@@ -253,7 +253,7 @@ def new_method(
     """
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
 
-    from enquete.graphs.registry import methodologies  # noqa: PLC0415 - loads every methodology
+    from enquete.methods.registry import methodologies  # noqa: PLC0415 - loads every methodology
 
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise SettingsError(f"{name!r} cannot name a methodology: small letters, digits and _, beginning with a letter")
@@ -283,7 +283,7 @@ def _templates(folder: Traversable, at: Path) -> Iterator[tuple[Path, str]]:
 
 def method_command(name: str) -> Any:
     """The command that a methodology brings along (`Methodology.offers`): its operations. None for another name."""
-    from enquete.graphs.registry import methodologies  # noqa: PLC0415
+    from enquete.methods.registry import methodologies  # noqa: PLC0415
 
     offers = (method.offers for method in methodologies().values())
     offer = next((offer for offer in offers if offer and offer.command == name), None)

@@ -136,7 +136,7 @@ class SettingFlag:
 
 def registered() -> Models:
     """Settings of every methodology there is."""
-    from enquete.graphs.registry import methodologies  # noqa: PLC0415 - the graphs need seconds to import
+    from enquete.methods.registry import methodologies  # noqa: PLC0415 - the graphs need seconds to import
 
     return {name: methodology.settings for name, methodology in methodologies().items()}
 

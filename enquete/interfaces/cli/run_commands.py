@@ -43,7 +43,7 @@ from enquete.state.request import FRESH
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from enquete.nodes.estimate import Estimate, EstimateLine
+    from enquete.runs.estimate import Estimate, EstimateLine
     from enquete.study.run import Run
 
 
@@ -243,10 +243,10 @@ def confirmed_request(sim: str, request: dict[str, Any]) -> dict[str, Any] | Non
 
     Nothing is asked where nothing is paid: the synthetic respondent, a replay, a run that is finished.
     """
-    from enquete.graphs.registry import dotted_paths  # noqa: PLC0415
-    from enquete.nodes.fit import told  # noqa: PLC0415
-    from enquete.nodes.model_server import require_server_of  # noqa: PLC0415
-    from enquete.nodes.run_choice import choose_run  # noqa: PLC0415
+    from enquete.methods.registry import dotted_paths  # noqa: PLC0415
+    from enquete.runs.fit import told  # noqa: PLC0415
+    from enquete.runs.model_server import require_server_of  # noqa: PLC0415
+    from enquete.runs.run_choice import choose_run  # noqa: PLC0415
     from enquete.state.request import parse_request  # noqa: PLC0415
     from enquete.state.settings import Environment, resolve_machine  # noqa: PLC0415
     from enquete.study.background import wait  # noqa: PLC0415

@@ -162,7 +162,7 @@ def headline(run: Run) -> list[str]:
         anew = ", ".join(name for name in record.methods if name not in record.carried)
         lines.append(say("rerun", run=record.rerun_of, methods=anew, carried=", ".join(record.carried) or say("none")))
     is_synthetic = main.respondent == "synthetic"
-    from enquete.nodes.planning import served_models  # noqa: PLC0415 - slow, and not needed for a run that is not there
+    from enquete.runs.planning import served_models  # noqa: PLC0415 - slow, and not needed for a run that is not there
 
     models = ", ".join(dict.fromkeys([main.model, *(server.label(main.model) for server in served_models(record))]))
     return [*lines, say("synthetic") if is_synthetic else say("model", model=models, temperature=main.temperature)]
@@ -304,8 +304,8 @@ def going_on(run: Run, place: Place) -> list[Step]:
 def same_questions(run: Run, place: Place) -> Iterator[str]:
     """Options by which another run asks whom and what this one asked. Of a file named some time ago only the name is
     known."""
-    from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for --help
     from enquete.instruments.pack import packs  # noqa: PLC0415 - reads YAML
+    from enquete.methods.registry import methodologies  # noqa: PLC0415 - not for --help
 
     sources = {name: used.source for name, used in run.record.instruments.items()}
     files = {name: source for name, source in sources.items() if Path(source).suffix in ENDINGS}

@@ -21,7 +21,7 @@ from enquete.locale import N_, SOURCE, in_language, languages
 from enquete.state.untrusted_input import SYNTHETIC
 
 if TYPE_CHECKING:
-    from enquete.nodes.estimate import Range
+    from enquete.runs.estimate import Range
 
 
 def prepare_streams() -> None:

@@ -29,7 +29,6 @@ from pydantic import Field, ValidationError
 from starlette.types import ASGIApp
 
 import enquete
-from enquete.graphs.registry import methodologies
 from enquete.instruments.load import shipped_file
 from enquete.interfaces.mcp import tools
 from enquete.interfaces.mcp import tools as reading
@@ -48,7 +47,8 @@ from enquete.interfaces.server_state import (
 )
 from enquete.interfaces.views import findings_of, report_of, retry_read
 from enquete.interfaces.web.security import Guard
-from enquete.nodes.own_files import file_in
+from enquete.methods.registry import methodologies
+from enquete.runs.own_files import file_in
 from enquete.state.errors import EnqueteError, complaints
 from enquete.state.methodology import Operation
 from enquete.study.background import run_in_thread

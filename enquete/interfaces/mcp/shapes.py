@@ -16,13 +16,13 @@ from pydantic import BaseModel, Field, JsonValue
 from enquete.analysis.diagnostics import NOT_USABLE
 from enquete.interfaces.views import Episode, InstrumentRow, ListedSimulation, RunProgress, StatusWord
 from enquete.locale import N_, tell
-from enquete.nodes.estimate import Range
 from enquete.reports.analyses import read_results
 from enquete.reports.context import TYPE_NAMES
 from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.findings import stated_of, tested
 from enquete.reports.run_reading import read_result
 from enquete.reports.views import Names
+from enquete.runs.estimate import Range
 from enquete.state.asking import Language, Spoken
 from enquete.study.run import Run
 

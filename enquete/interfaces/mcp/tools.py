@@ -53,7 +53,7 @@ from enquete.interfaces.views import (
     status_of,
 )
 from enquete.ledger.connection import DatabaseError
-from enquete.nodes.estimate import Estimate
+from enquete.runs.estimate import Estimate
 from enquete.simulations.locate import KnownSimulation
 from enquete.state.asking import Spoken
 from enquete.state.channels import Event

@@ -27,11 +27,11 @@ from enquete.interfaces.web.rendering import url
 from enquete.ledger import queries
 from enquete.ledger.folders import ledger_stamp, reading
 from enquete.locale import N_, tell
-from enquete.nodes.planning import load_methodology
 from enquete.reports.charts import Picture
 from enquete.reports.markdown import readable
 from enquete.reports.pictures import FILE, read
 from enquete.reports.run_reading import read_result
+from enquete.runs.planning import load_methodology
 from enquete.state.asking import RESPONDED, Language
 from enquete.state.untrusted_input import FileCache, Stamp, as_cell, read_regular
 from enquete.study.run import Run

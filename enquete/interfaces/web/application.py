@@ -56,7 +56,7 @@ from enquete.interfaces.web.pages import make_pages
 from enquete.interfaces.web.rendering import error_page, is_page, page_text
 from enquete.interfaces.web.security import Guard
 from enquete.ledger.record import RunRecord
-from enquete.nodes.run_list import survey
+from enquete.runs.run_list import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.locate import KnownSimulation, SimulationProgress, completion
 from enquete.simulations.sources import read_object

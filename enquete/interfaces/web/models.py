@@ -11,11 +11,11 @@ from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, create_model, field_validator
 from starlette.responses import Response
 
-from enquete.graphs.registry import dotted_paths
 from enquete.interfaces.cli.terminal import finite
 from enquete.interfaces.parameters import client_parameter, meaning, sent
 from enquete.interfaces.server_state import advice
 from enquete.interfaces.views import Episode, InstrumentRow, RunBudget, RunProgress, RunRow, SimulationRow, StatusWord
+from enquete.methods.registry import dotted_paths
 from enquete.reports.context import Found
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.request import TOKEN, Name, RunRequest, fields_about

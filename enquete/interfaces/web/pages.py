@@ -26,7 +26,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
-from enquete.graphs.registry import methodologies
 from enquete.instruments.pack import packs
 from enquete.interfaces.parameters import FILLED_IN, meaning
 from enquete.interfaces.server_state import ServerSettings, code_of
@@ -39,9 +38,10 @@ from enquete.interfaces.web.rendering import STATIC, asset, language_of, render,
 from enquete.interfaces.web.run_pages import TYPES, NoSuchFile, as_csv, drawn_as, file_at, named
 from enquete.interfaces.web.security import is_token, sign_in, sign_out
 from enquete.locale import tell
-from enquete.nodes.fit import told
+from enquete.methods.registry import methodologies
 from enquete.reports.run_reading import open_run
 from enquete.respondents.person import open_forms, persons, require_some_answer
+from enquete.runs.fit import told
 from enquete.simulations.locate import KnownSimulation, completion
 from enquete.state.asking import Block, Item, Spoken
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound, SettingsError

@@ -35,7 +35,6 @@ from enquete.interfaces.web.answers import (
 from enquete.ledger import queries
 from enquete.ledger.folders import reading
 from enquete.locale import N_, NN_, decimals, in_language, plural, tell
-from enquete.nodes.planning import load_methodology
 from enquete.reports.accounts import STATUSES
 from enquete.reports.charts import Mark, Picture
 from enquete.reports.evaluation import Transcript, evaluation
@@ -43,6 +42,7 @@ from enquete.reports.health import CHECKS_TITLE
 from enquete.reports.markdown import escape
 from enquete.reports.report import HtmlWriter
 from enquete.reports.writing import csv_rows
+from enquete.runs.planning import load_methodology
 from enquete.state.asking import RESPONDED
 from enquete.state.errors import InputError, RunNotFound
 from enquete.state.untrusted_input import visible

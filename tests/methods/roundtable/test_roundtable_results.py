@@ -1,0 +1,132 @@
+"""What a run of roundtables shows: two groups of three in which everybody is sure of the same (the cast groupthink),
+and two agents who only read. What must come out is planted in truth/roundtable.yaml, and said beside each
+expectation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import enquete
+from enquete.methods.roundtable.results import PRESENTATION
+from enquete.reports.analyses import headlines, read_results
+from enquete.reports.charts import drawn
+from enquete.reports.findings import stated_of
+from enquete.reports.views import Names
+from tests.support.studies import personas
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> enquete.Run:
+    folder = tmp_path_factory.mktemp("roundtable")
+    chosen = {"cast": "groupthink", "size": 3, "controls": 2}
+    return enquete.conduct_interviews(
+        personas(folder, 8), methods=["roundtable"], settings={"roundtable": chosen}, language="en",
+        out=str(folder / "out"),
+    )  # fmt: skip
+
+
+def table(run: enquete.Run, name: str) -> pd.DataFrame:
+    (path,) = Path(run.path).parents[1].glob(f"T1/roundtable/*/{name}")
+    return pd.read_csv(path)
+
+
+def test_the_like_minded_are_flagged_in_every_group_and_the_page_says_so(run: enquete.Run) -> None:
+    results = run.results["roundtable"]
+    assert [results[name] for name in ("begun", "over", "planned", "n", "people", "readers", "unseated")] == [
+        2, 2, 2, 6, 0, 2, 0,
+    ]  # fmt: skip
+    assert [discussion["signs"] for discussion in results["discussions"]] == [
+        ["all_sure", "one_side", "same_words"]
+    ] * 2
+    assert {discussion["exit"] for discussion in results["discussions"]} == {
+        "consensus"
+    }  # one position in the same words from the first round on
+    assert "2 of 2 groups show signs of groupthink" in run.report
+
+
+def test_nobody_moves_where_all_are_stubborn_and_nobody_persuades(run: enquete.Run) -> None:
+    data = run.results["roundtable"]
+    assert {row["side"]: (row["n"], row["moved"]) for row in data["movement"]} == {"discussed": (6, 0), "read": (2, 0)}
+    (beyond,) = data["beyond_reading"]
+    assert (beyond["difference"], beyond["verdict"], beyond["p"]) == (
+        0,
+        "unclear",
+        1,
+    )  # no difference found is what page one says
+    assert (data["persuasion"], data["reason_groups"]) == ([], 2)
+    texts = {headline.id: headline.said for headline in headlines(read_results("roundtable", PRESENTATION, data, "en"))}
+    assert texts["roundtable.beyond_reading.verdict.unclear"] == "unclear"  # on which replicates are compared
+    assert data["held_after"] == "yes"  # the cast says yes
+
+
+def test_tables_and_files_have_every_stage_argument_and_decision(run: enquete.Run) -> None:
+    """Six participants privately before, in one round, privately after, and two readers before and after: 6 · 3 + 2 ·
+    2."""
+    assert len(table(run, "positions.csv")) == 22
+    assert len(table(run, "moves.csv")) == 8
+    agreement = table(run, "rounds.csv")
+    assert agreement["round"].tolist() == [1, 1]
+    assert agreement["agreement"].ge(0.9).all()
+    assert set(table(run, "arguments.csv")["id"]) == {
+        argument["id"] for argument in run.results["roundtable"]["arguments"]
+    }
+    results = run.results["roundtable"]
+    members: dict[str, set[str]] = {}
+    for seat in results["seats"]:
+        members.setdefault(seat["group"], set()).add(seat["participant"])
+    assert results["arguments"]
+    for seat in results["arguments"]:
+        assert set(seat["raised"]) <= members[seat["group"]]
+        assert seat["answered"] == 0  # all spoke at once, in the only round
+    (path,) = Path(run.path).parents[1].glob("T1/roundtable/*/decisions.json")
+    layers = json.loads(path.read_text("utf-8"))
+    assert {name: layer["decision"]["consensus_level"] for name, layer in layers.items()} == {
+        "group_01": "high", "group_02": "high",
+    }  # fmt: skip
+    assert {layer["decision"]["action"] for layer in layers.values()} == {"verify"}  # they are warned of
+    assert all(len(layer["decision"]["held_by"]) == 3 for layer in layers.values())
+    assert all(layer["evidence"]["groupthink_warning"] for layer in layers.values())
+
+
+def test_charts_are_drawn_and_one_without_data_is_left_out(run: enquete.Run) -> None:
+    told = read_results("roundtable", PRESENTATION, run.results["roundtable"], "de")
+    pictures = drawn(told, footer="")
+    assert [picture.name for picture in pictures] == [
+        "roundtable/agreement",
+        "roundtable/positions",
+    ]  # nobody moved: no network
+    assert all("<svg" in picture.svg() for picture in pictures)
+    assert drawn(read_results("roundtable", PRESENTATION, {}, "de"), footer="") == []
+
+
+@pytest.mark.parametrize(("n", "named"), [(2, True), (31, False)])
+def test_the_network_shows_people_where_they_fit_and_their_groups_where_they_do_not(n: int, named: bool) -> None:
+    moved = [
+        {"group": "g", "mover": f"m{k}", "mover_type": "angler", "toward": "t", "toward_type": "trader", "weight": 1.0,
+            "argument": None}
+        for k in range(n)
+    ]  # fmt: skip
+    names = Names(agents={"t": "Tess", **{f"m{k}": f"Mover {k}" for k in range(n)}})
+    (network,) = drawn(read_results("roundtable", PRESENTATION, {"persuasion": moved}, "en", names), footer="")
+    assert ("Mover 1" in network.svg(), "angler" in network.svg()) == (named, not named)
+
+
+def test_findings_name_numbers_and_a_run_without_discussions_has_none(run: enquete.Run) -> None:
+    told = read_results("roundtable", PRESENTATION, run.results["roundtable"], "de")
+    named = {statement.id.split(".")[0]: statement for statement in stated_of(told)}
+    assert {"moved", "agreement", "groupthink", "reason", "beyond"} <= set(named)
+    assert (named["moved"].n, named["moved"].n_total, named["moved"].size) == (6, 6, 0)
+    assert named["beyond"].kind == "null"
+    assert list(stated_of(read_results("roundtable", PRESENTATION, {}, "de"))) == []
+
+
+def test_agents_have_columns_and_health_sees_groups_that_agree_like_one(run: enquete.Run) -> None:
+    agents = pd.read_csv(Path(run.path) / "exports/agents.csv")
+    assert agents["roundtable_before"].value_counts().to_dict() == {"yes": 6}  # not the two who read
+    assert agents["roundtable_moved"].sum() == 0
+    health = (Path(run.path) / "health.json").read_text("utf-8")
+    assert all(check in health for check in ("groups_with_groupthink", "turns_against_the_mode"))
