@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from enquete_best_worst import BestWorstInstrument
+from enquete_best_worst.graph import best_worst
 from enquete_best_worst.results import by_agent
 
 import enquete
@@ -98,3 +100,11 @@ def test_sets_that_cannot_be_counted_are_refused(tmp_path: Path, change: tuple[s
     (tmp_path / "own.yaml").write_text(SHIPPED.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
     with pytest.raises(InstrumentError, match=message):
         load_instrument(BestWorstInstrument, tmp_path / "own.yaml")
+
+
+def test_the_readme_draws_the_graph_that_runs() -> None:
+    readme = Path(__file__).parents[1].joinpath("README.md").read_text("utf-8")
+    drawn = readme.partition("```mermaid")[2].partition("```")[0]
+    shown = set(re.findall(r"(\w+) -.*-> (\w+);|(\w+) --> (\w+);", drawn))
+    edges = {(a or c, b or d) for a, b, c, d in shown}
+    assert edges == {(edge.source, edge.target) for edge in best_worst.get_graph().edges}
