@@ -1,4 +1,4 @@
-"""The outputs that the README and docs/first-study.md show, and the README's figure: each block is run, compared with
+"""The outputs that the README and some pages of docs/ show, and the README's figure: each block is run, compared with
 what the commands say now, and written anew, as are the passages that CONTRIBUTING.md quotes, by
 
     python -m tests.interfaces.readme_blocks
@@ -27,6 +27,8 @@ from tests.support.studies import personas
 REPOSITORY = Path(__file__).parents[2]
 README = REPOSITORY / "README.md"
 FIRST_STUDY = REPOSITORY / "docs" / "first-study.md"
+BUDGET = REPOSITORY / "docs" / "budget.md"
+PAUSING = REPOSITORY / "docs" / "pause-and-resume.md"
 CONTRIBUTING = REPOSITORY / "CONTRIBUTING.md"
 FIGURE = REPOSITORY / "docs" / "drift.svg"
 BLOCK = re.compile(r"```text\n(\$ enquete .*?)```", re.DOTALL)
@@ -153,7 +155,7 @@ def quotations() -> list[tuple[str, str]]:
 def main() -> None:
     text = CONTRIBUTING.read_text("utf-8")
     CONTRIBUTING.write_text(QUOTED.sub(lambda match: f"{match[1]}{passage(match[2], match[3])}```", text), "utf-8")
-    for page in (README, FIRST_STUDY):
+    for page in (README, FIRST_STUDY, BUDGET, PAUSING):
         text = page.read_text("utf-8")
         for block in blocks(page):
             with tempfile.TemporaryDirectory() as folder, chdir(furnished(Path(folder))):

@@ -15,7 +15,7 @@ import typer
 from enquete.interfaces.cli import app as cli
 from enquete.state import errors
 from tests.interfaces.conftest import REPOSITORY, Command
-from tests.interfaces.readme_blocks import FIRST_STUDY, blocks, furnished, quotations, stale, typed
+from tests.interfaces.readme_blocks import BUDGET, FIRST_STUDY, PAUSING, blocks, furnished, quotations, stale, typed
 from tests.support.studies import results_of
 
 pytestmark = pytest.mark.usefixtures("no_figures")
@@ -37,10 +37,11 @@ def test_the_drawing_is_the_parent_graph() -> None:
     assert set(EDGE.findall(drawn[1])) == real
 
 
-@pytest.mark.parametrize("number", [1, 2])  # the first is the demo's: test_cli_demo.py
-def test_outputs_are_what_the_commands_say(number: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [BUDGET, PAUSING], ids=lambda page: page.stem)  # the demo's: test_cli_demo.py
+def test_outputs_are_what_the_commands_say(page: Path, tmp_path: Path) -> None:
     furnished(tmp_path)
-    assert stale(blocks()[number], typed) == [], "make readme"
+    (block,) = blocks(page)
+    assert stale(block, typed) == [], "make readme"
 
 
 def test_the_first_study_is_what_the_commands_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,12 +123,11 @@ def test_pages_and_concepts_that_are_named_exist_and_quoted_passages_are_the_sou
     page = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
     rows = re.findall(r"^\| \*\*(\w+)\*\* \|.*\| `(\S+)` \|$", page, re.MULTILINE)
     assert len(rows) == 10
-    map_ = (REPOSITORY / "README.md").read_text("utf-8")
-    assert dict(re.findall(r"^\| \*\*(\w+)\*\*:.*\| `(\S+?)`", map_, re.MULTILINE)).keys() == {name for name, _ in rows}
+    assert dict(re.findall(r"^\| \*\*(\w+)\*\*:.*\| `(\S+?)`", page, re.MULTILINE)).keys() == {name for name, _ in rows}
     without_class = {"Method": "Procedure", "Model": "", "Dataset": "", "Report": ""}
     for concept, path in rows:
         name = without_class.get(concept, concept)
-        assert re.search(rf"^\| \*\*{concept}\*\*:.*\| `{Path(path).parent}\b", map_, re.MULTILINE), concept
+        assert re.search(rf"^\| \*\*{concept}\*\*:.*\| `{Path(path).parent}\b", page, re.MULTILINE), concept
         assert not name or f"class {name}(" in (REPOSITORY / path).read_text("utf-8").replace(":\n", "(\n"), concept
     passages = quotations()
     assert len(passages) == 3
