@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python .ci/install.py
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-model test lint style mypy pythons graphs words readme bench scale bench-peers size soak chaos clean
+.PHONY: demo demo-model test lint style mypy pythons graphs words readme docs wheel bench scale bench-peers size soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -65,6 +65,13 @@ words: $(VENV)/dev          ## message catalogues, from what code and templates 
 
 readme: $(VENV)/dev         ## the outputs that the README shows
 	$(BIN)/python -m tests.interfaces.readme_blocks
+
+docs: $(VENV)/dev           ## the pages as a site, in build/site; a link that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
+
+wheel: $(VENV)/dev          ## the wheel, in dist/, with its metadata checked
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist . >/dev/null
+	$(BIN)/twine check --strict dist/*.whl
 
 # `make bench QUICK=1` takes minutes and writes nothing; PARTS="calls start" are parts of it (tests/bench/__init__.py).
 bench: $(VENV)/dev          ## CPU, memory, bytes and tokens beside clients written by hand; writes bench/results.md
