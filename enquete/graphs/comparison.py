@@ -34,7 +34,7 @@ class ComparisonState(ComparisonInput):
     judged: NotRequired[int]  # pairs compared so far
     annotated: NotRequired[int]  # pairs that the memory was told of
     outcome: NotRequired[str]  # "" while it goes on; done or short
-    outcomes: Annotated[NotRequired[dict[str, str]], merge_by_id]  # "critic" → done
+    outcomes: Annotated[NotRequired[dict[str, str]], merge_by_id]  # "critic" → done or short
 
 
 class ComparisonOutput(TypedDict):
@@ -44,7 +44,7 @@ class ComparisonOutput(TypedDict):
 
 
 async def grade(state: ComparisonState) -> Channels:
-    """Grade every answer that has another to be compared with, by the rubric."""
+    """Grade, by the rubric, every answer that has a counterpart. Pairs are matched anew, since answers may be new."""
     async with using(state["run"]) as session:
         judge = judge_of(session)
         pairs = await match_pairs_anew(judge)
@@ -62,12 +62,12 @@ async def compare_if_graded(state: ComparisonState) -> Literal["compare", "short
 
 
 async def pairwise_grading(state: ComparisonState) -> Channels:
-    """Compare every pair in both orders, and some once more. What is judged is pinned, with its grades."""
+    """Compare every pair in both orders, and some a second time to see how steady the judge is. Verdicts are pinned."""
     async with using(state["run"]) as session:
         judge = judge_of(session)
         pairs = await match_pairs(judge)
-        compared = [pair.a.question_id for pair in pairs if not pair.alike]
-        drawn = sorted(compared, key=lambda question: uniform(session.record.seed, "again", question))
+        repeatable = [pair.a.question_id for pair in pairs if not pair.alike]
+        drawn = sorted(repeatable, key=lambda question: uniform(session.record.seed, "again", question))
         repeated = set(drawn[:REPEATED])
 
         async def compare_pair(pair: AnswerPair) -> None:
@@ -81,7 +81,7 @@ async def pairwise_grading(state: ComparisonState) -> Channels:
 
 
 async def annotate(state: ComparisonState) -> Channels:
-    """Tell the memory what became of each answer, and file the critic's stage."""
+    """Write into the interviews' memory how each answer was judged, and file the critic's stage."""
     async with using(state["run"]) as session:
         outcome = "short" if state["outcome"] == "short" else "done"
         judge = judge_of(session)

@@ -1,7 +1,8 @@
 """The Delphi panel as a graph: open questions, themes, ratings, anonymous feedback, revised ratings.
 
 The panel rates until it has rated often enough: a fixed number of rounds, or with `rounds: auto` until it agrees or
-keeps its ratings. Arms beside the main one rate the main arm's themes, with the main arm's feedback.
+keeps its ratings. Arms beside the main one rate the main arm's themes, with the main arm's feedback; the arm that
+probes false feedback sees invented medians before its last ratings.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ async def code_themes(state: DelphiState) -> Channels:
 
 
 async def give_feedback(state: DelphiState) -> Channels:
-    """Pin how the group rated, for everybody's next ratings; or end the panel, which has rated enough."""
+    """Close the round of ratings: pin how the group rated, for everybody's next ratings, or end the panel."""
     number = state["round"]
     async with round_barrier(state) as barrier:
         for arm in barrier.arms:
@@ -57,7 +58,10 @@ async def give_feedback(state: DelphiState) -> Channels:
 
 
 async def after_feedback(state: DelphiState) -> list[Send] | str:
-    """Let everybody rate again until the panel has ended; then have the themes coded a second time, if wanted."""
+    """Let everybody rate again until the panel has ended; then have the themes coded a second time, if wanted.
+
+    Probes add no open answers of their own that count, so the second coding belongs to the main arm's pass.
+    """
     async with using(state["run"]) as session:
         if not state["outcome"]:
             return build_sends(session, state, "rate_themes")
@@ -67,7 +71,7 @@ async def after_feedback(state: DelphiState) -> list[Send] | str:
 
 
 async def code_again(state: DelphiState) -> Channels:
-    """Have a second coder assign the answers to the same themes. It comes last, because no answer waits for it."""
+    """Have a second coder assign the answers to the same themes. It comes last, because no question depends on it."""
     async with round_barrier(state) as barrier:
         coded = await moderator.code_themes_again(barrier.instrument, barrier.main)
         if coded == "short":
@@ -88,7 +92,7 @@ builder.add_edge(START, "open_panel")
 builder.add_conditional_edges("open_panel", send_shards_to("ask_open_questions"), ["ask_open_questions"])
 builder.add_edge("ask_open_questions", "code_themes")
 builder.add_conditional_edges(
-    "code_themes", send_shards_to("rate_themes", unless_stopped="close_panel"), ["rate_themes", "close_panel"]
+    "code_themes", send_shards_to("rate_themes", if_stopped="close_panel"), ["rate_themes", "close_panel"]
 )
 builder.add_edge("rate_themes", "give_feedback")
 builder.add_conditional_edges("give_feedback", after_feedback, ["rate_themes", "code_again", "close_panel"])

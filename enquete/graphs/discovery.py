@@ -1,7 +1,8 @@
 """Discovery as a graph: every agent is interviewed until the record of a schema is complete, or the budget is spent.
 
-An interview is a graph of its own, `interview`: formulate a question for what is most pressing, get the answer, read it
-into the record, and again. Its stored turns are its checkpoint. A node returns only what it writes.
+The budget is a number of questions, as the original calls it; money is the parent graph's business. An interview is a
+graph of its own, `interview`: formulate a question for what is most pressing, get the answer, read it into the record,
+and again. Its stored turns are its checkpoint. A node returns only what it writes.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ from enquete.state.channels import MethodologyInput, MethodologyOutput, Methodol
 
 @dataclass(frozen=True)
 class RecordUpdate:
-    """What one answer gave, with the fields whose reducers say how it adds up."""
+    """What one answer gave, with the schema's fields, whose reducers say how it adds up."""
 
     nodes: Mapping[str, FieldNode]
-    scr: Mapping[str, Any]
+    found: Mapping[str, Any]
 
 
-def ascr(known: record.Record | None, update: record.Record | RecordUpdate) -> record.Record:
-    """Reduce the record by its schema's own reducers, field by field. A plain record stands for itself."""
-    return record.reduced(update.nodes, known or {}, update.scr) if isinstance(update, RecordUpdate) else dict(update)
+def merge_record(known: record.Record | None, update: record.Record | RecordUpdate) -> record.Record:
+    """Reduce the record by its schema's own reducers, field by field. A plain record replaces what is known."""
+    return record.reduced(update.nodes, known or {}, update.found) if isinstance(update, RecordUpdate) else dict(update)
 
 
 class Message(TypedDict):
@@ -56,11 +57,11 @@ class Message(TypedDict):
 
 
 class InterviewInput(TypedDict):
-    """The interview before the turn that is next, and what is known and left by then."""
+    """The interview before the next turn, with the record and the questions left by then."""
 
     interview: DiscoveryInterview
-    ascr: record.Record
-    budget: Decimal
+    ascr: record.Record  # accumulated structured record, as the original names it
+    budget: Decimal  # questions left
 
 
 class InterviewOutput(TurnOutcome, total=False):
@@ -68,7 +69,7 @@ class InterviewOutput(TurnOutcome, total=False):
 
     interview: DiscoveryInterview
     messages: Annotated[list[Message], add]  # appended turn by turn
-    ascr: Annotated[record.Record, ascr]  # the record so far, reduced by its schema
+    ascr: Annotated[record.Record, merge_record]  # the record so far, reduced by its schema
     budget: Decimal  # questions left
     complete: bool  # whether nothing is left to ask for
 
@@ -85,14 +86,14 @@ class InterviewState(InterviewOutput, total=False):
     # interpret_response
     reading: record.Checked
     read_by: str
-    against: list[record.Contradiction]
+    contradictions: list[record.Contradiction]
 
 
-Turn = Runtime[DiscoveryContext]
+TurnRuntime = Runtime[DiscoveryContext]
 
 
-async def check_budget(state: InterviewState, runtime: Turn) -> InterviewState:
-    """Tell whether there is something left to ask for.
+async def check_budget(state: InterviewState, runtime: TurnRuntime) -> InterviewState:
+    """Check before a question is spent whether the record still needs one.
 
     Raises:
         RuntimeError: The stored turns give another record than the interview; it would be lost with the process.
@@ -102,7 +103,7 @@ async def check_budget(state: InterviewState, runtime: Turn) -> InterviewState:
     return {"complete": state["interview"].done}
 
 
-async def formulate_question(state: InterviewState, runtime: Turn) -> InterviewState:
+async def formulate_question(state: InterviewState, runtime: TurnRuntime) -> InterviewState:
     """Word the next question, for what is most pressing."""
     context, interview = runtime.context, state["interview"]
     data = question_input(interview, context)
@@ -115,11 +116,12 @@ async def formulate_question(state: InterviewState, runtime: Turn) -> InterviewS
         if done == "short":
             return {"outcome": "short"}
         wording, by = done
+    # An interviewer who names no such field is taken to mean the most pressing one.
     target = next((target for target in data.targets if "/".join(target.path) == wording.about), data.targets[0])
     return {"question": wording.question, "target": target, "worded_by": by}
 
 
-async def get_answer(state: InterviewState, runtime: Turn) -> InterviewState:
+async def get_answer(state: InterviewState, runtime: TurnRuntime) -> InterviewState:
     """Ask the question, unless it was answered before, and store the answer. A person may take their time."""
     interview = state["interview"]
     asked = Asked(turn=interview.number, question=state["question"])
@@ -127,14 +129,14 @@ async def get_answer(state: InterviewState, runtime: Turn) -> InterviewState:
     return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
-async def interpret_response(state: InterviewState, runtime: Turn) -> InterviewState:
+async def interpret_response(state: InterviewState, runtime: TurnRuntime) -> InterviewState:
     """Read the answer into a record.
 
     A reading with problems is asked for again; problems that remain are left out of the record and named.
     """
     interview, utterance, context = state["interview"], state["utterance"], runtime.context
     if not utterance.text:
-        return {"reading": record.Checked(), "read_by": "", "against": []}
+        return {"reading": record.Checked(), "read_by": "", "contradictions": []}
     data = interviewer.ReadingInput(
         discovery=interview.discovery, question=state["question"], answer=utterance.text, about=state["target"].path,
         record=interview.record, language=context.interview_context.language,
@@ -143,8 +145,8 @@ async def interpret_response(state: InterviewState, runtime: Turn) -> InterviewS
     if done == "short":
         return {"outcome": "short"}
     reading, by = done
-    against = list(record.contradictions(interview.discovery.nodes, interview.record, reading.values))
-    return {"reading": reading, "read_by": by, "against": against}
+    contradictions = list(record.contradictions(interview.discovery.nodes, interview.record, reading.values))
+    return {"reading": reading, "read_by": by, "contradictions": contradictions}
 
 
 async def _read(
@@ -171,16 +173,20 @@ def _checked(data: interviewer.ReadingInput, reading: interviewer.Reading) -> re
     return record.checked(data.discovery, reading.record, data.answer, data.record)
 
 
-async def evaluate_completion(state: InterviewState, runtime: Turn) -> InterviewState:
-    """Pin the turn with what it gave: from here on the interview is rebuilt from it."""
+async def evaluate_completion(state: InterviewState, runtime: TurnRuntime) -> InterviewState:
+    """Pin the turn with what it gave, and say whether the record is complete or the questions are used up.
+
+    From here on the interview is rebuilt from the pinned turn.
+    """
     interview, utterance, reading = state["interview"], state["utterance"], state["reading"]
     target, left = state["target"], interview.budget - QUESTION
-    # Without the one that was asked about: its answer settles it, whichever it is.
-    against = (both for both in state["against"] if target.contradiction is None or both.path != target.path)
+    # The contradiction that was just asked about is dropped: the answer settles it, whichever it is.
+    asked_about = target.path if target.contradiction is not None else None
+    contradictions = tuple(each for each in state["contradictions"] if each.path != asked_about)
     turn = DiscoveryTurn(
         turn=interview.number, question=state["question"], **utterance.kept, about=target.path, found=reading.values,
         told=tuple(record.ToldValue(**{**value.model_dump(), "turn": interview.number}) for value in reading.told),
-        problems=tuple(reading.problems), contradictions=tuple(against),
+        problems=tuple(reading.problems), contradictions=contradictions,
         settled=target.contradiction is not None, by={"question": state["worded_by"], "interpret": state["read_by"]},
     )  # fmt: skip
     done = interview.after(turn).done
@@ -192,8 +198,8 @@ async def evaluate_completion(state: InterviewState, runtime: Turn) -> Interview
             Message(turn=pinned.turn, role="interviewer", text=pinned.question),
             Message(turn=pinned.turn, role="respondent", text=pinned.answer),
         ],
-        # An update of the channel.
-        "ascr": RecordUpdate(nodes=interview.discovery.nodes, scr=pinned.found),  # type: ignore[typeddict-item]
+        # The channel's reducer takes an update where its type says a record.
+        "ascr": RecordUpdate(nodes=interview.discovery.nodes, found=pinned.found),  # type: ignore[typeddict-item]
         "budget": left,
         "complete": done,
     }
@@ -204,23 +210,23 @@ async def ask_on(state: InterviewState) -> Literal["ask", "end"]:
     return "end" if state["complete"] or state["budget"] < QUESTION else "ask"
 
 
-talk = StateGraph(
+interview_builder = StateGraph(
     InterviewState, context_schema=DiscoveryContext, input_schema=InterviewInput, output_schema=InterviewOutput
 )
-talk.add_node("check_budget", check_budget)
-talk.add_node("formulate_question", formulate_question)
-talk.add_node("get_answer", get_answer)
-talk.add_node("interpret_response", interpret_response)
-talk.add_node("evaluate_completion", evaluate_completion)
+interview_builder.add_node("check_budget", check_budget)
+interview_builder.add_node("formulate_question", formulate_question)
+interview_builder.add_node("get_answer", get_answer)
+interview_builder.add_node("interpret_response", interpret_response)
+interview_builder.add_node("evaluate_completion", evaluate_completion)
 
-talk.add_edge(START, "check_budget")
-talk.add_conditional_edges("check_budget", ask_on, {"ask": "formulate_question", "end": END})
-talk.add_conditional_edges("formulate_question", stopped, {"on": "get_answer", "out": END})
-talk.add_conditional_edges("get_answer", stopped, {"on": "interpret_response", "out": END})
-talk.add_conditional_edges("interpret_response", stopped, {"on": "evaluate_completion", "out": END})
-talk.add_conditional_edges("evaluate_completion", ask_on, {"ask": "check_budget", "end": END})
+interview_builder.add_edge(START, "check_budget")
+interview_builder.add_conditional_edges("check_budget", ask_on, {"ask": "formulate_question", "end": END})
+interview_builder.add_conditional_edges("formulate_question", stopped, {"on": "get_answer", "out": END})
+interview_builder.add_conditional_edges("get_answer", stopped, {"on": "interpret_response", "out": END})
+interview_builder.add_conditional_edges("interpret_response", stopped, {"on": "evaluate_completion", "out": END})
+interview_builder.add_conditional_edges("evaluate_completion", ask_on, {"ask": "check_budget", "end": END})
 
-interview = talk.compile(name="discovery_interview")
+interview = interview_builder.compile(name="discovery_interview")
 
 
 class DiscoveryState(MethodologyState):

@@ -1,6 +1,7 @@
-"""The parent graph: all methodologies over one population, from its population to its synthesis.
+"""The parent graph: all methodologies over one population, from loading it to the synthesis.
 
-A study of both waves, with the pause between them, goes first; the others follow side by side. `gate` stops for budget
+A study of both waves, with the pause between them, goes first. The others wait for the simulation as well, since they
+ask what agents remember of it, and follow side by side. `gate` stops for budget
 and people, the critic compares two respondents where there are two, and `synthesis` writes up what was found. The same
 graph with one methodology is what runs when that is studied on its own.
 """
@@ -32,8 +33,8 @@ from enquete.state.channels import InterviewsInput, InterviewsOutput, Interviews
 from enquete.state.request import RunRequest
 
 
-async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
-    """Write the report. Statistics and charts are imported here, because no question waits for them."""
+async def write_report(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+    """Write the report. Statistics and charts are imported here, because interviews do not need them."""
     from enquete.reports.synthesis import synthesise as write_up  # noqa: PLC0415
 
     return await write_up(run_session, planned, partial=partial)
@@ -42,7 +43,7 @@ async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *,
 def interviews_graph(
     title: str,
     names: Iterable[str],
-    synthesise: Synthesise = synthesise,
+    write_report: Synthesise = write_report,
     *,
     context: type[BaseModel] = RunRequest,
     graphs: Mapping[str, Any] | None = None,
@@ -54,8 +55,8 @@ def interviews_graph(
     Args:
         title: Of the graph, as Studio shows it.
         names: Methodologies, by name.
-        synthesise: Writes the report.
-        context: What a run is asked for besides the graph's input.
+        write_report: Called by `synthesis`.
+        context: Schema of the runtime context: what a run is asked for besides the graph's input.
         graphs: name → compiled graph; the methodologies' own unless given.
     """
     methods = {name: methodologies()[name] for name in names}
@@ -71,7 +72,7 @@ def interviews_graph(
         return await gate(state, runtime.context)
 
     async def write_up(state: InterviewsState) -> Channels:
-        return await synthesis(state, synthesise)
+        return await synthesis(state, write_report)
 
     builder = StateGraph(
         InterviewsState, context_schema=context, input_schema=InterviewsInput, output_schema=InterviewsOutput
@@ -79,11 +80,11 @@ def interviews_graph(
     builder.add_node("load_population", load)
     builder.add_node("pin_instruments", pin_instruments)
     for name in two_waves:
-        builder.add_node(name, graphs[name], error_handler=crash_handler(name, is_first=True))
+        builder.add_node(name, graphs[name], error_handler=crash_handler(name, takes_both_waves=True))
     builder.add_node("await_simulation", await_simulation)
     for name in others:
-        builder.add_node(name, graphs[name], error_handler=crash_handler(name, is_first=False))
-    builder.add_node("gate", stop_or_go_on, defer=True)
+        builder.add_node(name, graphs[name], error_handler=crash_handler(name, takes_both_waves=False))
+    builder.add_node("gate", stop_or_go_on, defer=True)  # once, after all that run side by side
     builder.add_node("critic", comparison, error_handler=handle_critic_crash)
     builder.add_node("synthesis", write_up)
 
@@ -101,20 +102,20 @@ def interviews_graph(
     return CheckedGraph.of(builder.compile(name=title))
 
 
-def crash_handler(name: str, *, is_first: bool) -> Any:
-    """Return the error handler of a methodology's graph: it is recorded as failed, and the parent goes on.
+def crash_handler(name: str, *, takes_both_waves: bool) -> Any:
+    """Return the error handler of a methodology's graph: the methodology is recorded as failed, the parent goes on.
 
     A node that crashed does not follow its own edges, so the handler says where the graph goes.
     """
 
     async def handle_crash(state: Mapping[str, Any], error: NodeError) -> Command[Any]:
         update = await record_crash(state, error, name)
-        following = await after_first({"run": state["run"]}) if is_first else "gate"
+        following = await after_first({"run": state["run"]}) if takes_both_waves else "gate"
         return Command(update=update, goto=following)
 
     return handle_crash
 
 
 async def handle_critic_crash(state: Mapping[str, Any], error: NodeError) -> Command[Any]:
-    """Let the synthesis follow a critic that crashed."""
+    """Record a critic that crashed, and return to the gate, which passes on to the synthesis."""
     return Command(update=await record_critic_crash(state, error), goto="gate")

@@ -39,7 +39,7 @@ from enquete.state.channels import MethodologyInput, MethodologyOutput, Methodol
 
 
 class Talk(TypedDict):
-    """The interview before the turn that is next; written by open_interview and scoring_persistence."""
+    """The interview before the next turn; written by open_interview and scoring_persistence."""
 
     interview: LadderingInterview
 
@@ -116,25 +116,25 @@ class Worded(TypedDict):
     worded_by: str
 
 
-class ReadByExtraction(Talk, Loaded, Heard): ...
+class ExtractionStageInput(Talk, Loaded, Heard): ...
 
 
-class ReadByGraphUpdate(Talk, Heard, Extracted): ...
+class GraphUpdateInput(Talk, Heard, Extracted): ...
 
 
-class ReadByComputation(Talk, Heard, Updated): ...
+class ComputationInput(Talk, Heard, Updated): ...
 
 
-class ReadBySelection(Talk, Updated, Computed): ...
+class SelectionInput(Talk, Updated, Computed): ...
 
 
-class ReadByContinuation(Talk, Computed, Selected): ...
+class ContinuationInput(Talk, Computed, Selected): ...
 
 
-class ReadByGeneration(Talk, Loaded, Heard, Updated, Computed, Chosen): ...
+class GenerationInput(Talk, Loaded, Heard, Updated, Computed, Chosen): ...
 
 
-class ReadBySaving(Computed, Chosen): ...
+class SavingInput(Computed, Chosen): ...
 
 
 class InterviewOutput(TurnOutcome, total=False):
@@ -149,10 +149,10 @@ class InterviewState(Talk, Loaded, Heard, Extracted, Updated, Computed, Selected
     outcome: NotRequired[Literal["short", "waiting", "failed"]]
 
 
-Turn = Runtime[TurnContext]
+TurnRuntime = Runtime[TurnContext]
 
 
-async def open_interview(state: Talk, runtime: Turn) -> Talk | TurnOutcome:
+async def open_interview(state: Talk, runtime: TurnRuntime) -> Talk | TurnOutcome:
     """Word the opening question, warm and open, of an interview that has none yet."""
     talk, context, settings = state["interview"], runtime.context.interview_context, runtime.context.settings
     if talk.question_by:
@@ -164,7 +164,7 @@ async def open_interview(state: Talk, runtime: Turn) -> Talk | TurnOutcome:
     return {"interview": replace(talk, question=done[0].question, question_by=done[1])}
 
 
-async def context_loading(state: Talk, runtime: Turn) -> Loaded:
+async def context_loading(state: Talk, runtime: TurnRuntime) -> Loaded:
     """Load what was said before, and what the question of this turn was after."""
     interview, method = state["interview"], runtime.context.settings.method
     concepts = [KnownConcept(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
@@ -180,7 +180,7 @@ async def context_loading(state: Talk, runtime: Turn) -> Loaded:
     }
 
 
-async def utterance_saving(state: Talk, runtime: Turn) -> Heard | TurnOutcome:
+async def utterance_saving(state: Talk, runtime: TurnRuntime) -> Heard | TurnOutcome:
     """Ask the question, unless it was answered before, and store the answer. A person may take their time."""
     interview, context = state["interview"], runtime.context.interview_context
     asked = Asked(turn=interview.number, question=interview.question)
@@ -188,7 +188,7 @@ async def utterance_saving(state: Talk, runtime: Turn) -> Heard | TurnOutcome:
     return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
-async def extraction(state: ReadByExtraction, runtime: Turn) -> Extracted | TurnOutcome:
+async def extraction(state: ExtractionStageInput, runtime: TurnRuntime) -> Extracted | TurnOutcome:
     """Read concepts and relationships out of the answer. Without an answer nobody is asked to read it."""
     utterance, settings = state["utterance"], runtime.context.settings
     if not utterance.text:
@@ -208,7 +208,7 @@ async def extraction(state: ReadByExtraction, runtime: Turn) -> Extracted | Turn
     return {"outcome": "short"} if done == "short" else {"extraction": done[0], "extracted_by": done[1]}
 
 
-async def graph_update(state: ReadByGraphUpdate, runtime: Turn) -> Updated:
+async def graph_update(state: GraphUpdateInput, runtime: TurnRuntime) -> Updated:
     """Add what was found to the knowledge graph, near-duplicates merged, and tell what is new in it."""
     interview, utterance, settings = state["interview"], state["utterance"], runtime.context.settings
     focus = interview.graph.nodes.get(interview.focus)
@@ -220,7 +220,7 @@ async def graph_update(state: ReadByGraphUpdate, runtime: Turn) -> Updated:
     return {"graph": graph, "changes": changes}
 
 
-async def state_computation(state: ReadByComputation, runtime: Turn) -> Computed | TurnOutcome:
+async def state_computation(state: ComputationInput, runtime: TurnRuntime) -> Computed | TurnOutcome:
     """Compute how the answer was given, what every concept went through, and all signals."""
     interview, changes, text = state["interview"], state["changes"], state["utterance"].text
     context, settings = runtime.context.interview_context, runtime.context.settings
@@ -245,11 +245,11 @@ async def state_computation(state: ReadByComputation, runtime: Turn) -> Computed
     }  # fmt: skip
 
 
-async def strategy_selection(state: ReadBySelection, runtime: Turn) -> Selected:
-    """Choose the best pair of strategy and concept; any pair, or the script's next, in an arm for comparison."""
+async def strategy_selection(state: SelectionInput, runtime: TurnRuntime) -> Selected:
+    """Choose the best pair of strategy and concept. Comparison arms pick at random or follow the script."""
     interview, graph, strategy = state["interview"], state["graph"].standing, runtime.context.strategy
     context, method = runtime.context.interview_context, runtime.context.settings.method
-    past = [] if strategy == "static" else state["past"]  # a script hears nothing
+    past = [] if strategy == "static" else state["past"]  # a script ignores the answers
     possible = questions.candidates(method, graph, interview.asked, context.language, interview.used, past)
     if strategy == "static":
         planned = questions.scripted(method, possible, interview.number)
@@ -264,7 +264,7 @@ async def strategy_selection(state: ReadBySelection, runtime: Turn) -> Selected:
     return {"candidates": possible, "choice": choice}
 
 
-async def continuation(state: ReadByContinuation, runtime: Turn) -> Continued:
+async def continuation(state: ContinuationInput, runtime: TurnRuntime) -> Continued:
     """Decide whether there will be another question, and if not, why.
 
     If a turn is left when the interview would stop, the last question is a closing one.
@@ -275,7 +275,7 @@ async def continuation(state: ReadByContinuation, runtime: Turn) -> Continued:
     if runtime.context.is_ended(interview):
         return {"stop": "ended", "choice": None}
     asked = method.strategies.get(interview.choice.strategy) if interview.choice else None
-    fixed = runtime.context.strategy == "static"  # a script hears nothing, so it never ends early
+    fixed = runtime.context.strategy == "static"  # a script ignores the answers, so it never ends early
     stop = questions.stop_reason(
         state["past"], state["states"], turns=settings.turns, closed=asked is not None and asked.closing,
         phase="mid" if fixed else str(state["detected"].interview["meta.interview.phase"]),
@@ -287,7 +287,7 @@ async def continuation(state: ReadByContinuation, runtime: Turn) -> Continued:
     return {"stop": "", "choice": last_word} if last_word else {"stop": stop, "choice": state["choice"]}
 
 
-async def question_generation(state: ReadByGeneration, runtime: Turn) -> Worded | TurnOutcome:
+async def question_generation(state: GenerationInput, runtime: TurnRuntime) -> Worded | TurnOutcome:
     """Word the next question, as the choice wants it."""
     interview, choice, context = state["interview"], state["choice"], runtime.context.interview_context
     assert choice is not None  # without one the interview has stopped: continuation
@@ -301,25 +301,25 @@ async def question_generation(state: ReadByGeneration, runtime: Turn) -> Worded 
     return {"outcome": "short"} if done == "short" else {"question": done[0].question, "worded_by": done[1]}
 
 
-async def response_saving(state: ReadBySaving, runtime: Turn) -> Focused:
-    """Bring the chosen concept into focus: the next answer will be counted for it."""
+async def response_saving(state: SavingInput, runtime: TurnRuntime) -> Focused:
+    """Set the chosen concept as the focus of the next question; the original calls this stage response saving."""
     choice, states = state["choice"], state["states"]
     return {"states": signals.after_choice(states, choice.focus, choice.strategy) if choice else states}
 
 
-async def scoring_persistence(state: InterviewState, runtime: Turn) -> Talk:
+async def scoring_persistence(state: InterviewState, runtime: TurnRuntime) -> Talk:
     """Pin the turn with its signals and scores: from here on the interview is rebuilt from it.
 
     Raises:
-        RuntimeError: The stored turn would give other node states than the turn itself: focus, yield and depth would be
-            lost with the process, and every signal that is read off them.
+        RuntimeError: The stored turn yields other states of the concepts than the turn itself: after a restart, focus,
+            yield, depth and every signal computed from them would differ.
     """
     interview = state["interview"]
     record = await keep(runtime.context.interview_context, interview.unit, turn_record(state))
     result = interview.after(record)
     if result.states != state["states"]:
         raise RuntimeError(
-            f"turn {record.turn} of {interview.unit}: stored, it gives other node states than the turn itself"
+            f"turn {record.turn} of {interview.unit}: read back, it gives other states of concepts than the turn"
         )
     return {"interview": result}
 
@@ -340,45 +340,49 @@ def turn_record(state: InterviewState) -> TurnRecord:
     )  # fmt: skip
 
 
-async def choose_next_question(state: Continued) -> Literal["ask", "over"]:
+async def ask_or_finish(state: Continued) -> Literal["ask", "over"]:
     """Go on to the next question, or straight to storing the last turn."""
     return "over" if state["stop"] else "ask"
 
 
-async def choose_next_turn(state: InterviewState) -> Literal["turn", "end"]:
+async def next_turn_or_end(state: InterviewState) -> Literal["turn", "end"]:
     """Take another turn until the interview is over, or cannot go on now."""
     return "end" if state.get("outcome") or state["interview"].stop else "turn"
 
 
-talk = StateGraph(InterviewState, context_schema=TurnContext, input_schema=Talk, output_schema=InterviewOutput)
-talk.add_node("open_interview", open_interview)
-talk.add_node("context_loading", context_loading)
-talk.add_node("utterance_saving", utterance_saving)
-talk.add_node("extraction", extraction)
-talk.add_node("graph_update", graph_update)
-talk.add_node("state_computation", state_computation)
-talk.add_node("strategy_selection", strategy_selection)
-talk.add_node("continuation", continuation)
-talk.add_node("question_generation", question_generation)
-talk.add_node("response_saving", response_saving)
-talk.add_node("scoring_persistence", scoring_persistence)
-
-talk.add_edge(START, "open_interview")
-talk.add_conditional_edges("open_interview", stopped, {"on": "context_loading", "out": END})
-talk.add_edge("context_loading", "utterance_saving")
-talk.add_conditional_edges("utterance_saving", stopped, {"on": "extraction", "out": END})
-talk.add_conditional_edges("extraction", stopped, {"on": "graph_update", "out": END})
-talk.add_edge("graph_update", "state_computation")
-talk.add_conditional_edges("state_computation", stopped, {"on": "strategy_selection", "out": END})
-talk.add_edge("strategy_selection", "continuation")
-talk.add_conditional_edges(
-    "continuation", choose_next_question, {"ask": "question_generation", "over": "scoring_persistence"}
+interview_builder = StateGraph(
+    InterviewState, context_schema=TurnContext, input_schema=Talk, output_schema=InterviewOutput
 )
-talk.add_conditional_edges("question_generation", stopped, {"on": "response_saving", "out": END})
-talk.add_edge("response_saving", "scoring_persistence")
-talk.add_conditional_edges("scoring_persistence", choose_next_turn, {"turn": "context_loading", "end": END})
+interview_builder.add_node("open_interview", open_interview)
+interview_builder.add_node("context_loading", context_loading)
+interview_builder.add_node("utterance_saving", utterance_saving)
+interview_builder.add_node("extraction", extraction)
+interview_builder.add_node("graph_update", graph_update)
+interview_builder.add_node("state_computation", state_computation)
+interview_builder.add_node("strategy_selection", strategy_selection)
+interview_builder.add_node("continuation", continuation)
+interview_builder.add_node("question_generation", question_generation)
+interview_builder.add_node("response_saving", response_saving)
+interview_builder.add_node("scoring_persistence", scoring_persistence)
 
-interview = talk.compile(name="laddering_interview")
+interview_builder.add_edge(START, "open_interview")
+interview_builder.add_conditional_edges("open_interview", stopped, {"on": "context_loading", "out": END})
+interview_builder.add_edge("context_loading", "utterance_saving")
+interview_builder.add_conditional_edges("utterance_saving", stopped, {"on": "extraction", "out": END})
+interview_builder.add_conditional_edges("extraction", stopped, {"on": "graph_update", "out": END})
+interview_builder.add_edge("graph_update", "state_computation")
+interview_builder.add_conditional_edges("state_computation", stopped, {"on": "strategy_selection", "out": END})
+interview_builder.add_edge("strategy_selection", "continuation")
+interview_builder.add_conditional_edges(
+    "continuation", ask_or_finish, {"ask": "question_generation", "over": "scoring_persistence"}
+)
+interview_builder.add_conditional_edges("question_generation", stopped, {"on": "response_saving", "out": END})
+interview_builder.add_edge("response_saving", "scoring_persistence")
+interview_builder.add_conditional_edges(
+    "scoring_persistence", next_turn_or_end, {"turn": "context_loading", "end": END}
+)
+
+interview = interview_builder.compile(name="laddering_interview")
 
 
 class LadderingState(MethodologyState):
@@ -393,7 +397,7 @@ async def hold_interviews(state: ShardSpec) -> Channels:
 
 
 async def code_concepts(state: LadderingState) -> Channels:
-    """Where a model is to code the concepts: once all interviews of the main arm are over."""
+    """Close each arm's interviews; where a model is to code the concepts, once those of the main arm are over."""
     async with round_barrier(state) as barrier:
         for arm in barrier.arms:
             await barrier.close_round(arm, await barrier.procedure.code_concepts(arm))

@@ -35,7 +35,7 @@ class LongitudinalState(MethodologyState):
 
 
 async def open_t0(state: LongitudinalState) -> Channels:
-    """Start T0: the main arm first, its probes once `close_t0` has said so."""
+    """Start T0: the main arm first; its probes once `close_t0` has set the outcome "probes"."""
     return _open_wave(state, "T0")
 
 
@@ -55,7 +55,7 @@ async def close_wave(state: LongitudinalState) -> Channels:
 
 
 async def compare_waves(state: LongitudinalState) -> Channels:
-    """Show how far each item moved among those who answered it twice. What that is worth, the results say."""
+    """Show how far each item moved among those of the main arm who answered it twice. Tests are left to the report."""
     async with using(state["run"]) as session:
         key = (state["methodology"], session.record.main.id)
         changes = session.ledger.read(queries.MEAN_CHANGE_BY_ITEM, key).fetchall()
@@ -76,7 +76,7 @@ async def choose_first_wave(state: LongitudinalState) -> str:
 
 
 async def after_t0(state: LongitudinalState) -> str:
-    """Go on to the pause. Probes that found no budget do not keep the main arm from T1."""
+    """Go on to the pause. Probes that ran out of budget do not keep the main arm from T1, nor does a failed T0."""
     if state["outcome"] == "probes":
         return "open_t0"
     if state["outcome"] in ("short", "waiting") and not state["asking_probes"]:
@@ -92,7 +92,7 @@ async def after_waiting(state: LongitudinalState) -> str:
 
 
 async def after_t1(state: LongitudinalState) -> str:
-    """Compare the waves once T1 and its probes are done."""
+    """Compare the waves once T1 and its probes are done; with either unfinished, end without."""
     if state["outcome"] == "probes":
         return "open_t1"
     return END if state["outcome"] in UNFINISHED else "compare_waves"

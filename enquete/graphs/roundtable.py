@@ -1,9 +1,8 @@
 """The roundtable as a graph: groups discuss, their arguments are coded, then those who only read are asked.
 
 The discussion of one group is a graph of its own, `discussion`: positions asked in private, then round after round
-until the group is through, then positions in private again. In modes in which one speaks after the other, a pass
-through `take_turns` holds one turn, else a whole round. Stored turns are the checkpoint. A node returns only what it
-writes.
+until the group has finished, then positions in private again. In modes in which participants speak one after the other,
+a pass through `take_turns` holds one turn; in the others it holds a whole round. Stored turns are the checkpoint.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class DiscussionOutput(TurnOutcome, total=False):
 
     talk: Discussion
     round: int
-    reason: str  # why the group is through, or "" while it goes on
+    reason: str  # why the group has finished, or "" while it goes on
 
 
 class DiscussionState(DiscussionOutput, total=False):
@@ -73,21 +72,22 @@ class DiscussionState(DiscussionOutput, total=False):
     turns: list[RoundtableTurn]  # of the pass that is being held: one turn, or a whole round
 
 
-Turn = Runtime[DiscussionContext]
+TurnRuntime = Runtime[DiscussionContext]
 
 
-async def ask_before(state: DiscussionState, runtime: Turn) -> DiscussionState:
+async def ask_before(state: DiscussionState, runtime: TurnRuntime) -> DiscussionState:
     """Ask everybody for their own position, in private."""
-    return await _privately(state["talk"], runtime.context)
+    return await _ask_in_private(state["talk"], runtime.context)
 
 
-async def open_round(state: DiscussionState, runtime: Turn) -> DiscussionState:
-    """Open a round: with the word of whoever leads the discussion, if somebody does, or end with it.
+async def open_round(state: DiscussionState, runtime: TurnRuntime) -> DiscussionState:
+    """Open the next round, unless the person who leads the discussion has closed it.
 
-    What was said before is summed up once it is longer than what is passed in full.
+    A leader's message, where one is wanted, opens the round; without it the graph waits. What was said before is summed
+    up once it is longer than what is passed in full.
     """
     talk, context = state["talk"], runtime.context
-    if _is_closed(talk, context):
+    if _should_close_now(talk, context):
         closed = await keep(context.interview_context, talk.unit, talk.closed(private=context.settings.private))
         return {"talk": talk.after(closed), "reason": CLOSED}
     if talk.between:
@@ -124,21 +124,21 @@ async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Ou
     return None
 
 
-async def take_turns(state: DiscussionState, runtime: Turn) -> DiscussionState:
-    """Let the next participant answer, or all that are left in this round, none of whom sees the others'."""
+async def take_turns(state: DiscussionState, runtime: TurnRuntime) -> DiscussionState:
+    """Let the next participant answer, or all that are left in this round, without seeing one another's answers."""
     talk, context = state["talk"], runtime.context
-    turns = await _held(_next(talk, context), talk, context)
+    turns = await _hold_turns(_next(talk, context), talk, context)
     return {"outcome": turns} if isinstance(turns, str) else {"turns": turns}
 
 
-async def check_answers(state: DiscussionState, runtime: Turn) -> DiscussionState:
-    """Ask whoever does not keep to the mode once more, with what was expected; then it stands as it is."""
-    turns = await _asked_again(state["turns"], state["talk"], runtime.context)
+async def check_answers(state: DiscussionState, runtime: TurnRuntime) -> DiscussionState:
+    """Ask those who did not keep to the mode once more, saying what was expected; the second answer counts as it is."""
+    turns = await _retry_violations(state["turns"], state["talk"], runtime.context)
     return {"outcome": turns} if isinstance(turns, str) else {"turns": turns}
 
 
-async def weigh_round(state: DiscussionState, runtime: Turn) -> DiscussionState:
-    """Judge with the last answer of a round whether the group is through.
+async def weigh_round(state: DiscussionState, runtime: TurnRuntime) -> DiscussionState:
+    """Decide after the last answer of a round whether the group has finished.
 
     Where a model reads the round as well, both readings are recorded, and the rule decides. Where it groups positions
     by meaning, that decides, and the rule is a check.
@@ -150,7 +150,7 @@ async def weigh_round(state: DiscussionState, runtime: Turn) -> DiscussionState:
         return {}
     assigned = settings.played.mode.assigns_stances
     if settings.agreement == "meaning" and not assigned:
-        return await _weighed_by_meaning(ahead, turns, context)
+        return await _weigh_by_meaning(ahead, turns, context)
     end, analysed = should_exit(rounds, settings.limits, assigned=assigned), {}
     if settings.analyses == "model":
         table = context.table(ahead)
@@ -161,10 +161,10 @@ async def weigh_round(state: DiscussionState, runtime: Turn) -> DiscussionState:
         if done == "short":
             return {"outcome": "short"}
         analysed = {**done[0].model_dump(mode="json"), "by": done[1]}
-    return _weighed(end, analysed, turns, context)
+    return _record_decision(end, analysed, turns, context)
 
 
-async def _weighed_by_meaning(
+async def _weigh_by_meaning(
     ahead: Discussion, turns: list[RoundtableTurn], context: DiscussionContext
 ) -> DiscussionState:
     table, rounds = context.table(ahead), ahead.rounds()
@@ -178,10 +178,10 @@ async def _weighed_by_meaning(
         read, by = done
     analysed = kept_reading(data, read, by, rounds[-1], table.numbers)
     end = exit_by_meaning(rounds, [*readings(ahead), analysed], table.numbers, context.settings.limits)
-    return _weighed(end, analysed, turns, context)
+    return _record_decision(end, analysed, turns, context)
 
 
-def _weighed(
+def _record_decision(
     end: Exit, analysed: Mapping[str, JsonValue], turns: list[RoundtableTurn], context: DiscussionContext
 ) -> DiscussionState:
     weighed = Weighed(should_exit=end.should_exit, reason=end.reason, details=end.details, analysed=analysed)
@@ -190,34 +190,36 @@ def _weighed(
     return {"turns": [*turns[:-1], last], "reason": weighed.reason}
 
 
-async def keep_turns(state: DiscussionState, runtime: Turn) -> DiscussionState:
+async def keep_turns(state: DiscussionState, runtime: TurnRuntime) -> DiscussionState:
     """Pin the turns: from here on the discussion is rebuilt from them."""
-    return {"talk": await _kept(state["talk"], state["turns"], runtime.context)}
+    return {"talk": await _pin_turns(state["talk"], state["turns"], runtime.context)}
 
 
-async def ask_after(state: DiscussionState, runtime: Turn) -> DiscussionState:
+async def ask_after(state: DiscussionState, runtime: TurnRuntime) -> DiscussionState:
     """Ask everybody for their own position once more, in private."""
     talk, context = state["talk"], runtime.context
     if talk.seated:
         outcome = await sum_up(talk, talk.held + 1, context)
         if outcome:
             return {"outcome": outcome}
-    return await _privately(talk, context)
+    return await _ask_in_private(talk, context)
 
 
-async def _privately(talk: Discussion, context: DiscussionContext) -> DiscussionState:
+async def _ask_in_private(talk: Discussion, context: DiscussionContext) -> DiscussionState:
     asked = due(talk, context.settings)
-    turns = await _held(asked, talk, context)
+    turns = await _hold_turns(asked, talk, context)
     if not isinstance(turns, str):
-        turns = await _asked_again(turns, talk, context)
+        turns = await _retry_violations(turns, talk, context)
     if isinstance(turns, str):
         return {"outcome": turns}
-    is_last = asked[0].round > PRIVATE or not (talk.seated or talk.reads)  # or one who has nobody to read
+    is_last = asked[0].round > PRIVATE or not (talk.seated or talk.reads)  # or a reader whose group does not exist
     stop = (talk.exit.reason if talk.exit else "asked") if is_last else ""
-    return {"talk": await _kept(talk, [*turns[:-1], turns[-1].model_copy(update={"stop": stop})], context)}
+    return {"talk": await _pin_turns(talk, [*turns[:-1], turns[-1].model_copy(update={"stop": stop})], context)}
 
 
-async def _held(asked: Sequence[Asked], talk: Discussion, context: DiscussionContext) -> list[RoundtableTurn] | Outcome:
+async def _hold_turns(
+    asked: Sequence[Asked], talk: Discussion, context: DiscussionContext
+) -> list[RoundtableTurn] | Outcome:
     table = context.table(talk)
     heard = await hear(context.interview_context, [table.block(turn) for turn in asked])
     if isinstance(heard, str):
@@ -225,7 +227,7 @@ async def _held(asked: Sequence[Asked], talk: Discussion, context: DiscussionCon
     return [table.turn(turn, utterance) for turn, utterance in zip(asked, heard, strict=True)]
 
 
-async def _asked_again(
+async def _retry_violations(
     turns: Sequence[RoundtableTurn], talk: Discussion, context: DiscussionContext
 ) -> list[RoundtableTurn] | Outcome:
     table = context.table(talk)
@@ -250,13 +252,13 @@ async def _asked_again(
     ]
 
 
-async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: DiscussionContext) -> Discussion:
+async def _pin_turns(talk: Discussion, turns: Sequence[RoundtableTurn], context: DiscussionContext) -> Discussion:
     for turn in turns:
         talk = talk.after(await keep(context.interview_context, talk.unit, turn))
     return talk
 
 
-async def go_on(state: DiscussionState, runtime: Turn) -> Literal["before", "open", "on", "after", "end"]:
+async def go_on(state: DiscussionState, runtime: TurnRuntime) -> Literal["before", "open", "on", "after", "end"]:
     """Go on with a discussion from wherever it stands."""
     talk = state["talk"]
     asked = due(talk, runtime.context.settings)
@@ -264,19 +266,19 @@ async def go_on(state: DiscussionState, runtime: Turn) -> Literal["before", "ope
         return "end"
     if is_private(asked[0], talk):
         return "before" if asked[0].round == PRIVATE else "after"
-    return "open" if len(talk.rounds()) == talk.held or _is_closed(talk, runtime.context) else "on"
+    return "open" if len(talk.rounds()) == talk.held or _should_close_now(talk, runtime.context) else "on"
 
 
-async def hold_round(state: DiscussionState, runtime: Turn) -> Literal["on", "after", "end"]:
-    """Hold the round, unless the group is through or was closed."""
+async def after_opening(state: DiscussionState, runtime: TurnRuntime) -> Literal["on", "after", "end"]:
+    """Hold the round, unless the group has finished or was closed."""
     talk = state["talk"]
     if state.get("outcome") or talk.stop:
         return "end"
     return "after" if talk.over else "on"
 
 
-def _is_closed(talk: Discussion, context: DiscussionContext) -> bool:
-    """Return whether it is to be closed now: not before what was answered already has been kept."""
+def _should_close_now(talk: Discussion, context: DiscussionContext) -> bool:
+    """Return whether its leader has closed the discussion and every answer that was given already is kept."""
     if not talk.seated or talk.over or context.interview_context.pinned(talk.end_name) is None:
         return False
     asked, table = _next(talk, context), context.table(talk)
@@ -288,49 +290,51 @@ def _next(talk: Discussion, context: DiscussionContext) -> Sequence[Asked]:
     return due(talk, context.settings)[: 1 if context.settings.played.mode.order == "sequential" else None]
 
 
-talk = StateGraph(
+discussion_builder = StateGraph(
     DiscussionState, context_schema=DiscussionContext, input_schema=DiscussionInput, output_schema=DiscussionOutput
 )
-talk.add_node("ask_before", ask_before)
-talk.add_node("open_round", open_round)
-talk.add_node("take_turns", take_turns)
-talk.add_node("check_answers", check_answers)
-talk.add_node("weigh_round", weigh_round)
-talk.add_node("keep_turns", keep_turns)
-talk.add_node("ask_after", ask_after)
+discussion_builder.add_node("ask_before", ask_before)
+discussion_builder.add_node("open_round", open_round)
+discussion_builder.add_node("take_turns", take_turns)
+discussion_builder.add_node("check_answers", check_answers)
+discussion_builder.add_node("weigh_round", weigh_round)
+discussion_builder.add_node("keep_turns", keep_turns)
+discussion_builder.add_node("ask_after", ask_after)
 
-talk.add_conditional_edges(
+discussion_builder.add_conditional_edges(
     START,
     go_on,
     {"before": "ask_before", "open": "open_round", "on": "take_turns", "after": "ask_after", "end": END},
 )
-talk.add_conditional_edges("ask_before", go_on, {"open": "open_round", "after": "ask_after", "end": END})
-talk.add_conditional_edges("open_round", hold_round, {"on": "take_turns", "after": "ask_after", "end": END})
-talk.add_conditional_edges("take_turns", stopped, {"on": "check_answers", "out": END})
-talk.add_conditional_edges("check_answers", stopped, {"on": "weigh_round", "out": END})
-talk.add_conditional_edges("weigh_round", stopped, {"on": "keep_turns", "out": END})
-talk.add_conditional_edges(
+discussion_builder.add_conditional_edges("ask_before", go_on, {"open": "open_round", "after": "ask_after", "end": END})
+discussion_builder.add_conditional_edges(
+    "open_round", after_opening, {"on": "take_turns", "after": "ask_after", "end": END}
+)
+discussion_builder.add_conditional_edges("take_turns", stopped, {"on": "check_answers", "out": END})
+discussion_builder.add_conditional_edges("check_answers", stopped, {"on": "weigh_round", "out": END})
+discussion_builder.add_conditional_edges("weigh_round", stopped, {"on": "keep_turns", "out": END})
+discussion_builder.add_conditional_edges(
     "keep_turns", go_on, {"open": "open_round", "on": "take_turns", "after": "ask_after", "end": END}
 )
-talk.add_edge("ask_after", END)
+discussion_builder.add_edge("ask_after", END)
 
-discussion = talk.compile(name="roundtable_discussion")
+discussion = discussion_builder.compile(name="roundtable_discussion")
 
-private = StateGraph(
+reading_builder = StateGraph(
     DiscussionState, context_schema=DiscussionContext, input_schema=DiscussionInput, output_schema=DiscussionOutput
 )
-private.add_node("ask_before", ask_before)
-private.add_node("ask_after", ask_after)
+reading_builder.add_node("ask_before", ask_before)
+reading_builder.add_node("ask_after", ask_after)
 
-private.add_conditional_edges(START, go_on, {"before": "ask_before", "after": "ask_after", "end": END})
-private.add_conditional_edges("ask_before", go_on, {"after": "ask_after", "end": END})
-private.add_edge("ask_after", END)
+reading_builder.add_conditional_edges(START, go_on, {"before": "ask_before", "after": "ask_after", "end": END})
+reading_builder.add_conditional_edges("ask_before", go_on, {"after": "ask_after", "end": END})
+reading_builder.add_edge("ask_after", END)
 
-reading = private.compile(name="roundtable_reading")
+reading = reading_builder.compile(name="roundtable_reading")
 
 
 class RoundtableState(MethodologyState):
-    """A roundtable at work. Its round 1 are the groups, its round 2 those who only read."""
+    """A roundtable at work: in round 1 the groups discuss, in round 2 those who only read are asked."""
 
     turns: Annotated[NotRequired[dict[str, int]], merge_by_id]  # arm → turns held
     arguments: Annotated[NotRequired[dict[str, str]], merge_by_id]  # argument id → label

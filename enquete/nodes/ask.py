@@ -1,7 +1,7 @@
 """Node functions and routes by which every methodology's graph asks its participants, round by round.
 
 A round is fanned out by `Send`: one task for each slice (shard) of the participants who still owe it. After all tasks
-the graph meets at a barrier (close_round.py), which closes the round for each arm and says what follows:
+the graph meets at a barrier (close_round.py), which closes the round for each arm and decides the next step. Wiring:
 
     builder.add_node("rate_themes", ask_shard, input_schema=ShardSpec)
     builder.add_conditional_edges("code_themes", send_shards_to("rate_themes"), ["rate_themes"])
@@ -38,17 +38,18 @@ async def open_first_round(state: MethodologyState) -> Channels:
     return {"round": 1, "asking_probes": state.get("asking_probes", False), "outcome": ""}
 
 
-def send_shards_to(node: str, *, unless_stopped: str = "") -> Callable[[MethodologyState], Awaitable[list[Send] | str]]:
+def send_shards_to(node: str, *, if_stopped: str = "") -> Callable[[MethodologyState], Awaitable[list[Send] | str]]:
     """Return a route that sends a task to `node` for each shard of those who owe the round.
 
     Args:
         node: The node that asks a shard.
-        unless_stopped: Where the graph goes when the round before could not be finished.
+        if_stopped: The node that follows when the round before could not be finished. A graph whose round cannot be
+            stopped before this edge leaves it out.
     """
 
     async def send_shards(state: MethodologyState) -> list[Send] | str:
         if state["outcome"] in UNFINISHED:
-            return unless_stopped
+            return if_stopped
         async with using(state["run"]) as session:
             return build_sends(session, state, node)
 
@@ -58,7 +59,7 @@ def send_shards_to(node: str, *, unless_stopped: str = "") -> Callable[[Methodol
 def build_sends(session: RunSession, state: MethodologyState, node: str) -> list[Send]:
     """Return a `Send` to `node` for each shard of the round: ranges of units, never their data.
 
-    Where nobody owes the round, one empty shard leads on to the barrier.
+    Where nobody owes the round, one empty shard keeps the way to the barrier open.
     """
     name, phase, number = state["methodology"], state["phase"], state["round"]
     size = session.machine.shard_size
@@ -96,14 +97,14 @@ def count_name(phase: str, round: int, outcome: str) -> str:
 
 
 def arms_owing(session: RunSession, state: MethodologyState) -> list[Arm]:
-    """Return the arms that owe this round, the main one first: the others answer about its themes and feedback."""
+    """Return the arms that owe this round, the main one first: other arms may need what it gave (themes, feedback)."""
     name, phase, number = state["methodology"], state["phase"], state["round"]
     arms = arms_asked_now(session, asking_probes=state["asking_probes"])
     return [arm for arm in arms if number in open_rounds(session, name, phase, arm)]
 
 
 def arms_asked_now(session: RunSession, *, asking_probes: bool) -> list[Arm]:
-    """Return the main arm and those beside it, or the probes and replicates that follow them."""
+    """Return the main arm and those asked with it, or the probes and replicates that follow."""
     arms = [arm for arm in session.record.arms if arm.aside == asking_probes]
     return sorted(arms, key=lambda arm: arm.role != "main")
 

@@ -16,7 +16,7 @@ from enquete.state.interview_context import REHEARSAL
 
 
 async def await_simulation(state: RunAddress) -> Channels:
-    """Interrupt until the simulation has completed; this checkpoint is where the run goes on. No rehearsal waits."""
+    """Interrupt until the simulation has completed; a resume goes on from here. Rehearsals never wait."""
     async with using(state["run"]) as session:
         if session.ledger.run == REHEARSAL:
             return {"awaiting": ""}
@@ -32,7 +32,8 @@ async def await_simulation(state: RunAddress) -> Channels:
         outcomes = finished_stages(session)
         simulation = session.sim_path
 
-    # Outside the session: an interrupt leaves the node, and in Studio the node is the session's only user.
+    # Outside the session: an interrupt leaves the node, and in Studio, whose node is the session's only user, it would
+    # stay open.
     is_demo = is_studio_demo(simulation)
     interrupt(stop_for_simulation(status.status, status.reason, outcomes, is_demo=is_demo))
     if is_demo:

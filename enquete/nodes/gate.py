@@ -14,18 +14,18 @@ from enquete.state.channels import InterviewsState
 
 
 async def gate(state: InterviewsState, context: BaseModel | None) -> Channels:
-    """Pass if nothing is unfinished, go on at once if budget was only held for others, else interrupt.
+    """Pass if nothing is unfinished, dispatch again at once if budget was only reserved for other work, else interrupt.
 
     Args:
-        state: Of the parent graph.
-        context: Of this invocation; its `budget_tokens` raises the cap, as the resume value's does.
+        state: The parent graph's state.
+        context: This invocation's context; its `budget_tokens` raises the cap, as the resume value's does.
 
     Raises:
-        SettingsError, InputError: The resume value does not answer the stop.
+        SettingsError, InputError: The resume value does not fit what the run waits for.
     """
     async with using(state["run"]) as session:
         unfinished = _unfinished(session)
-        was_only_held = _was_only_held(session)
+        was_only_held = _take_release(session)
         if not unfinished:
             return {"awaiting": ""}
         budget = session.budget
@@ -50,15 +50,15 @@ async def gate(state: InterviewsState, context: BaseModel | None) -> Channels:
 
 
 def _unfinished(session: RunSession) -> dict[str, str]:
-    """Return "methodology/phase" → outcome of what stopped: of T0, else of T1, else the critic."""
+    """Return "methodology/phase" → outcome of the stages that stopped: those of T0, else of T1, else the critic."""
     stages = stopped_stages(session, "T0") or stopped_stages(session, "T1")
     if stages:
         return {f"{name}/{phase}": outcome for (name, phase), outcome in stages.items()}
     return {CRITIC: "short"} if critic_outcome(session) == "short" else {}
 
 
-def _was_only_held(session: RunSession) -> bool:
-    """Return whether work was refused only because budget was held for work that is over by now."""
+def _take_release(session: RunSession) -> bool:
+    """Return whether work was refused only because budget was reserved for work that is over by now, and note that."""
     budget = session.budget
     was_only_held = budget.deferred and budget.closed > session.closed_at_gate
     budget.deferred, session.closed_at_gate = False, budget.closed

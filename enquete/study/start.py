@@ -25,7 +25,7 @@ from langgraph.types import Command
 from enquete.checkpoints.savers import saver
 from enquete.checkpoints.threads import thread_id
 from enquete.checkpoints.tokens import find_run
-from enquete.graphs.interviews import interviews_graph, synthesise
+from enquete.graphs.interviews import interviews_graph, write_report
 from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget
@@ -96,7 +96,7 @@ class Driver:
         *,
         fresh: bool = False,
         in_talk: bool = False,
-        synthesise: Synthesise = synthesise,
+        synthesise: Synthesise = write_report,
     ):
         """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call).
         `in_talk`: a person answers one question after another, and does not wait for a report before each.

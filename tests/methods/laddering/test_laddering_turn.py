@@ -305,7 +305,7 @@ def test_a_turn_whose_states_are_lost_is_not_passed_over(monkeypatch: pytest.Mon
     focus = before["choice"].focus or "n1"
     unchanged["states"][focus] = after_choice(before["states"], focus, "deepen")[focus]
     runtime = Runtime(context=TurnContext(MemoryContext(person()), INSTRUMENT, SIX))
-    with pytest.raises(RuntimeError, match="other node states"):
+    with pytest.raises(RuntimeError, match="other states of concepts"):
         asyncio.run(scoring_persistence(unchanged, runtime))  # a turn's own keys
 
 
