@@ -126,7 +126,7 @@ def spent_by_model(reading: RunReading) -> list[Row]:
     if len(table) < 2:
         return []
     record = reading.record
-    prices = Prices.read(Environment.read().prices, batch=record.batch)
+    prices = Prices.read(Environment.read().prices)
     priced = price_of(record, prices, LOCAL_URL if record.weights else record.base_url or OPENAI_URL)
     return [
         {**row, "usd_in": price.input_per_mtok if price else None, "usd_out": price.output_per_mtok if price else None}

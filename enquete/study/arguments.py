@@ -136,8 +136,6 @@ class Arguments(DrivingArguments, total=False):
     """Start although the estimate exceeds the budget; the run pauses at the cap."""
     fit: Literal["checked", "any"] | None
     """Any: ask although the questions are not about what the simulation is about, or in another language."""
-    batch: bool
-    """Send requests through the server's Batch API: half the price, up to 24 hours a batch; a run keeps to it."""
     digest_chars: int
     """Length of a memory digest."""
     memory: MemoryKind | None

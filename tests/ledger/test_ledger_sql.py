@@ -27,7 +27,6 @@ OTHER_DATABASES = (
     "ledger",
     "simulations",  # reads OASIS's databases: input of somebody else's
     "demo",  # writes such databases
-    "models/cache.py",  # the response cache: a file of one machine, not of a run
     "checkpoints",  # LangGraph's savers: where a run stands
     "memory",  # LangGraph's store in a file beside the runs; an index of words in memory
     "graphs/discovery/operations.py",  # the projects of a server: a file beside its simulations

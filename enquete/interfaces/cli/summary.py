@@ -143,8 +143,6 @@ def headline(run: Run) -> list[str]:
     lines = [say("run", run_id=run.run_id, sim_id=record.sim_id, status=say("running" if driven else run.status))]
     if driven:
         lines.append(say("driven"))
-        if run.waits_for:
-            lines.append(say("waits_for", batches=run.waits_for))
     elif run.note:
         lines.append(say("note", note=run.note))
     elif run.status == "paused":
