@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -120,6 +121,7 @@ class FormatFallback:
         self._form = RequestForm(ResponseFormat.JSON_SCHEMA, dropped)
         self._worked: set[ResponseFormat] = set()
         self._name = name
+        self._roomy_since = 0.0
         self.room_factor = 1
         """How many times the room of a reply this model needs, as it thinks before it writes."""
 
@@ -183,12 +185,12 @@ class FormatFallback:
         self._learn(replace(self._form, extra=tuple(extra.items())), f"is asked with {shown}, as it wants")
         return True
 
-    def give_more_room(self) -> bool:
-        """Have replies of this model given more room; False where they have the most that is given."""
+    def give_more_room(self, began: float) -> bool:
+        """Have replies of this model given more room; False where a request that `began` then had it."""
         with self._lock:
             if self.room_factor >= MAX_ROOM_FACTOR:
-                return False
-            self.room_factor = MAX_ROOM_FACTOR
+                return began < self._roomy_since
+            self.room_factor, self._roomy_since = MAX_ROOM_FACTOR, time.monotonic()
             told = "%s spends the room of its replies on thinking: from now on they get %d times as much."
             log.warning(told, self._name, MAX_ROOM_FACTOR)
             return True

@@ -256,7 +256,7 @@ class MeteredModel:
             await self._ledger.reserve(key, prompt, self._terms.filed, reservation.each)
             begun = True
             completion, usage = await self._obtain(key, prompt, offline, reservation)
-            usage = replace(usage, shortened=prompt is not whole)
+            usage = replace(usage, shortened=prompt.system != whole.system)
             await self._ledger.settle(key, completion, usage)
         except DiskFull:
             if begun:

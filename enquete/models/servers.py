@@ -232,6 +232,7 @@ class RateLimiter(Limiter):
         self._paused_until = 0.0
         self._refused_since: float | None = None  # the first "later" since a request was accepted
         self._ratio = 1.0  # of actual to highest possible tokens: who waits for a turn cannot be corrected any more
+        self._window: int | None = None  # tokens of a context, as refusals told
         self._answered = False  # whether anybody ever was
         self._unclear = 0  # refusals that nobody understood, since the latest answer
 
@@ -249,9 +250,20 @@ class RateLimiter(Limiter):
         """What the server says of itself: what it does not work on waits here, not there. A window that was cut stays
         so and grows up to its cap."""
         with self._lock:
-            self.facts, full = facts, self.size == self._cap
+            contexts = [context for context in (facts.context, self._window) if context]
+            self.facts, full = replace(facts, context=min(contexts, default=None)), self.size == self._cap
             self._cap = min(self._limits.concurrency or UNLIMITED, facts.slots or UNLIMITED)
             self.resize(self._cap if full else min(self.size, self._cap))
+
+    def learn_window(self, context: int) -> bool:
+        """A refusal, or a prompt that was cut, tells how many tokens there may be; False where that was known."""
+        with self._lock:
+            known = self.facts.context
+            if known is not None and known <= context:
+                return False
+            self._window = context
+            self.learn(self.facts)
+            return True
 
     @property
     def paused_s(self) -> float:

@@ -303,18 +303,14 @@ class Request:
     def _learn_context(self, refused: Refused) -> None:
         """Remember how many tokens there may be. Raises AskOtherwise where the prompt can be made to fit."""
         limiter, prompt = self._limiter, self.prompt
-        known = limiter.facts.context
         asked = limiter.speed.tokens(prompt) + prompt.max_output_tokens
-        context = refused.verdict.context or round(SHRUNK * min(asked, known or asked))
-        if known is None or context < known:
-            limiter.learn(replace(limiter.facts, context=context))
+        context = refused.verdict.context or round(SHRUNK * asked)
+        if limiter.learn_window(context):
             limiter.speed.count_at_least(prompt, context + 1 - prompt.max_output_tokens)
-        else:  # by its own count this prompt has more tokens than by ours
+            told = "The model %r at %s takes about %s tokens, so longer prompts are shortened. It says: %s"
+            log.warning(told, self.model, self.to.shown, f"{context:,}", refused.told.message)
+        elif limiter.speed.tokens(prompt) + prompt.max_output_tokens <= context:  # by its own count there are more
             limiter.speed.count_at_least(prompt, round(COUNTED_HIGHER * limiter.speed.tokens(prompt)))
-        log.warning(
-            "The model %r at %s takes about %s tokens (%s). Longer prompts are shortened.", self.model, self.to.shown,
-            f"{context:,}", refused.told.message,
-        )  # fmt: skip
         raise AskOtherwise(f"the prompt was too long for the server: {refused.told.message}", self.counts)
 
     def _wait_after(self, trouble: Trouble) -> float:
@@ -381,14 +377,13 @@ class Request:
         facts = await self.to.client.facts(self.model, anew=True)
         context = facts.context if facts is not None and facts.context else read + prompt.max_output_tokens
         limiter = self._limiter
-        context = min(context, limiter.facts.context or context)
-        limiter.learn(replace(limiter.facts, context=context))
-        limiter.speed.count_at_least(prompt, context + 1 - prompt.max_output_tokens)
-        log.warning(
-            "The model server %s read %s tokens of a prompt that is longer: its window is taken to be %s tokens, and "
-            "longer prompts are shortened. A larger window gives whole answers (Ollama: OLLAMA_CONTEXT_LENGTH).",
-            self.to.shown, f"{read:,}", f"{context:,}",
-        )  # fmt: skip
+        if limiter.learn_window(context):
+            limiter.speed.count_at_least(prompt, context + 1 - prompt.max_output_tokens)
+            log.warning(
+                "The model server %s read %s tokens of a prompt that is longer: its window is taken to be %s tokens, "
+                "and longer prompts are shortened. A larger window keeps them whole (Ollama: OLLAMA_CONTEXT_LENGTH).",
+                self.to.shown, f"{read:,}", f"{context:,}",
+            )  # fmt: skip
         self._book(response)
         raise AskOtherwise(f"the server cut the prompt: it read {read:,} tokens of it", self.counts)
 
@@ -398,7 +393,7 @@ class Request:
         fields = thinking_off(self.to.base_url, kind)
         if fields is not None and self._fallback.send_extra(self._form, fields):
             return True
-        return self._fallback.give_more_room()
+        return self._fallback.give_more_room(self.began)
 
     def _book(self, response: ModelResponse) -> None:
         """What the unusable reply cost stands in the counts of the error that is raised."""
@@ -471,6 +466,9 @@ class Request:
         prompt = fitted(asked, context, tokens)
         if prompt is not None:
             return prompt
+        shorter = within(asked, context, self._limiter.speed)
+        if fitted(shorter, context, self._limiter.speed.tokens(shorter)) is not None:  # what fits became known just now
+            raise AskOtherwise("the prompt was too long for the server's window", self.counts)
         words = (
             f"The model server {self.to.shown} gives {self.model!r} a context of {context:,} tokens; this question "
             f"has about {tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger "

@@ -105,6 +105,7 @@ class ModelServer:
         self.calibration = 1  # times the tokens of a reply, whatever limit was named: a model that thinks
         self.poison = ""  # a question that holds this text is answered 500, always
         self.failing: dict[str, str] = {}  # model → fault that answers all its requests
+        self.spared = ""  # a question that holds this text meets no fault
         self.capacity = 10**9  # requests at once; more get `busy_fault`
         self._first_asked: float | None = None
         self._in_flight = 0
@@ -231,6 +232,7 @@ class ModelServer:
         fault = self.busy_fault if self._is_busy() else instead(draw, body)
         fault = "http_500" if self.poison and self.poison in _text(body) else fault
         fault = self.failing.get(str(body.get("model")), fault)
+        fault = None if self.spared and self.spared in _text(body) else fault
         text, spoilt, cut = ("", [], False) if fault else spoil(self._answer(body), draw)
         around = (
             []

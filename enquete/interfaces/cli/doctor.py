@@ -354,6 +354,8 @@ def _workers(executor: str | None, store: str | None, environment: Environment) 
 
 
 def _servers(environment: Environment) -> Iterator[Check]:
+    from enquete.models.faults import checked_url  # noqa: PLC0415 - not for --help
+
     if not environment.base_url:
         if environment.api_key is None:
             yield _check("server", "info", "offline")
@@ -361,6 +363,12 @@ def _servers(environment: Environment) -> Iterator[Check]:
     if not environment.model:
         yield _check("model", "info", "no_model")
     key = environment.api_key.get_secret_value() if environment.api_key else ""
+    if "," in environment.base_url:
+        try:
+            checked_url(environment.base_url)
+        except EnqueteError as error:
+            yield _check("server", "missing", "fault", error=error)
+        return
     yield from _server(shown_server(environment.base_url), key, environment.model)
 
 
