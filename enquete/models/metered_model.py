@@ -15,6 +15,7 @@ from functools import partial
 from typing import Literal, Protocol
 
 from enquete.ledger.budget import Budget, CostKind
+from enquete.ledger.deviations import note_deviations
 from enquete.ledger.drives import DiskFull
 from enquete.ledger.entries import Used
 from enquete.ledger.ledger import Ledger, Usage
@@ -258,6 +259,7 @@ class MeteredModel:
             completion, usage = await self._obtain(key, prompt, offline, reservation)
             usage = replace(usage, shortened=prompt.system != whole.system)
             await self._ledger.settle(key, completion, usage)
+            await note_deviations(self._ledger, self._terms.filed, usage.raw)
         except DiskFull:
             if begun:
                 raise

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from enquete.ledger import queries
 from enquete.ledger.budget import Budget, Claim, rounded_up
+from enquete.ledger.deviations import Deviations, read_deviations
 from enquete.ledger.drives import require_writable
 from enquete.ledger.entries import usage
 from enquete.ledger.folders import StoredRun, is_held, read_run
@@ -239,6 +240,12 @@ class Run:
         told = read_result(self.folder / "memory.json")
         left = told.get("left")
         return (len(left) if isinstance(left, list) else 0), str(told.get("why", ""))
+
+    @cached_property
+    def sent_otherwise(self) -> Deviations:
+        """What was sent otherwise than asked for, by model: None where a field was left out."""
+        with open_run(self.folder) as reading:
+            return read_deviations(reading.ledger)
 
     @property
     def is_driven(self) -> bool:

@@ -270,6 +270,10 @@ TEXTS: Mapping[str, str] = {
     "shown": N_("This run is finished already; nothing was asked. Add --new for another one."),
     "synthetic": SYNTHETIC,
     "model": N_("Answered by {model}, temperature {temperature:g}."),
+    "model_default": N_(
+        "Answered by {model}, at its server's default temperature: the model does not take {temperature:g}."
+    ),
+    "sent_otherwise": N_("What {model} did not take as asked for: {sent}"),
     "asked": N_("Asked: {methods}; {agents} agents, in {language}."),
     "language_de": N_("German"),
     "language_en": N_("English"),
