@@ -71,7 +71,7 @@ UNIQUE_OF = {
 UNIQUE_OF["answers"].append({"methodology", "phase", "arm", "participant", "session", "round", "turn", "item"})
 """Of an answer with its occasion."""
 
-RETURNING_MANY = {"LOSE", "LOSE_OF", "UNSEND"}
+RETURNING_MANY = {"LOSE", "LOSE_OF"}
 """RETURNING knows no order; what they return is summed, sorted or given checksums, each for itself."""
 PARTS_OF_STATEMENTS = {"ANSWERED", "LISTED", "OF_PART"}
 
