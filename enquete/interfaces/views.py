@@ -102,7 +102,7 @@ def outcome_of(stage: StageStatus, status: StatusWord) -> str:
 def note_of(run: Run, status: StatusWord, task: Task | None, fault: str = "") -> str:
     """Why it stopped, or why nothing moves while it goes on. `fault`: what a server knows beside the ledger."""
     if status in GOING_ON:
-        return (task.waits_for if task is not None else "") or run.waits_for
+        return task.waits_for if task is not None else ""
     return run.note or fault or (KILLED if status == "paused" else "")
 
 

@@ -16,8 +16,7 @@ from typing import Literal, NamedTuple
 # decides about the rest. Of every model as many calls go at once as the caps bear at 200 times what each reserves, and
 # at least 2; then four times as many as were measured; all of them after 8. Of one that billed more it is the same for
 # each kind of work, but twice as many as were measured, and never all; and every reservation of that kind, of those
-# under way too, holds the excess of the dearest call so far. Not where requests go in batches: each would take hours,
-# so all go at once, and only the excess is held once one was measured. Measured by: `spent` against the cap with 256
+# under way too, holds the excess of the dearest call so far. Measured by: `spent` against the cap with 256
 # calls in flight and replies of 10 and 200 times the limit.
 
 FIRST_WAVE = 2
@@ -91,10 +90,8 @@ class _Model:
 class TokenCalibration:
     """Of one run. For one event loop."""
 
-    def __init__(self, *, at_once: bool = False) -> None:
-        """`at_once`: no call waits for what others are billed."""
+    def __init__(self) -> None:
         self._models: dict[str, _Model] = {}
-        self._at_once = at_once
         self._changed = asyncio.Event()
         self._closed = False
 
@@ -104,7 +101,7 @@ class TokenCalibration:
         if kind is None:
             return
         model, mine = self._of(kind)
-        while not (self._at_once or self._closed or model.room(mine, borne() / DEAREST)):
+        while not (self._closed or model.room(mine, borne() / DEAREST)):
             await self._changed.wait()
         mine.admitted += 1
 
@@ -267,10 +264,8 @@ class Budget:
         cap_usd: float | None = None,
         spent_usd: float = 0.0,
         claims: Mapping[str, Claim] | None = None,
-        at_once: bool = False,
     ):
-        """`claims`: by name, in the order in which they get budget. A call under no or an unknown name comes last.
-        `at_once`: see TokenCalibration."""
+        """`claims`: by name, in the order in which they get budget. A call under no or an unknown name comes last."""
         self.cap = cap
         self.spent = spent
         self.reserved = 0
@@ -286,7 +281,7 @@ class Budget:
         self.refused_usd = 0.0
         self.short_of: Cap = ""  # the cap that the last one refused did not fit under
         self.when_stopped: Callable[[], None] = lambda: None  # tells those who wait for a server rather than for budget
-        self.calibration = TokenCalibration(at_once=at_once)
+        self.calibration = TokenCalibration()
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: CostKind | None = None) -> bool:
@@ -333,10 +328,6 @@ class Budget:
     def _needed_at_once(self, need: Amount) -> Amount:
         """For what cannot wait; more for a budget that is one process's part of a larger one."""
         return need
-
-    def take(self, tokens: int, usd: float, claim: str) -> None:
-        """Reserve what an earlier session has ordered, whether or not it fits."""
-        self._take(tokens, usd, claim, None)
 
     async def settle(
         self,

@@ -59,10 +59,6 @@ SELECT model, system_hash, messages_hash, prompt_hash, reserved, reserved_at, al
 _LOSE = "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
 LOSE = f"{_LOSE} RETURNING id, {WHOLE_CALL}"
 LOSE_OF = f"{_LOSE} AND id IN (SELECT call FROM worker_calls WHERE owner=?) RETURNING id, {WHOLE_CALL}"
-UNSEND = f"""
-UPDATE calls SET status='failed', error='was not sent' WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?))
-RETURNING id, {WHOLE_CALL}
-"""
 TEXT_OF = f"SELECT {text_of('CAST(? AS TEXT)')}"
 ANY_RESERVED = "SELECT 1 FROM calls WHERE status='reserved' LIMIT 1"
 SETTLED = f"SELECT response, finish, model FROM calls WHERE {CALL} AND status='settled'"
@@ -70,10 +66,6 @@ OBTAINED = f"""
 SELECT status, response, finish, input_tokens, output_tokens, allowance, sends, latency_ms, fingerprint, raw,
   model, error
 FROM calls WHERE {CALL}
-"""
-IN_FLIGHT = f"""
-SELECT id, arm, methodology, phase, purpose, subject, attempt, model, reserved, {text_of("system_hash")},
-  {text_of("messages_hash")} FROM calls WHERE status='reserved' ORDER BY id
 """
 LAST_MODEL = """
 SELECT model FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose=? AND subject=? AND status='settled'
@@ -315,11 +307,6 @@ DO UPDATE SET value=CAST(CAST(meta.value AS BIGINT) + CAST(excluded.value AS BIG
 ADD_NOTED_RETURNING = f"{ADD_NOTED} RETURNING value"
 NOTED = "SELECT value FROM meta WHERE key=?"
 NOTES_LIKE = "SELECT key, value FROM meta WHERE key LIKE ? ORDER BY key"
-ORDERS = """
-SELECT o.value FROM meta o JOIN meta b ON b.key=CAST(? AS TEXT) || substr(o.key, ?) WHERE o.key LIKE ? AND b.value <> ''
-ORDER BY o.key
-"""
-COUNT_LIKE = "SELECT count(*) FROM meta WHERE key LIKE ?"
 
 _THERE = f"""
 WITH there(arm, methodology, phase, round, name, n) AS (

@@ -115,7 +115,6 @@ class RunRecord(BaseModel):
     # Methodology → question → part of α, of the primary questions that the request named; {}: the instruments' or usual
     # ones.
     primary: dict[str, dict[str, float]] = Field(default={}, exclude_if=lambda named: not named)
-    batch: bool = Field(default=False, exclude_if=lambda batch: not batch)  # requests go in batches, at half the price
     weights: Weights | None = Field(default=None, exclude_if=lambda weights: weights is None)  # of a local model
     # Of runs with a second respondent alone: others are written as they always were.
     critic: CriticSettings | None = Field(default=None, exclude_if=lambda critic: critic is None)

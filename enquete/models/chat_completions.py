@@ -1,4 +1,4 @@
-"""A chat completion as it is asked for and as it came.
+"""The request for a chat completion, and how a server wants it put.
 
 How one server wants to be asked for JSON is found out once per (base URL, model) and remembered (`FormatFallback`):
 
@@ -8,26 +8,29 @@ Some servers accept a response_format and ignore it, so the form of a reply stan
 few words where the prompt says it itself, else as the text of the schema. Where nothing but the prompt can tell what is
 allowed, below json_schema, that text stands there in any case. It comes last: what is before it keeps a server's prefix
 cache. Parameters that a server rejects (temperature and seed on reasoning models, one of the two names of the output
-limit) are dropped and remembered. Steps are relative to the form a request had, so that 256 requests refused at once
-step down once.
+limit) are dropped, or lowered to what it takes, and remembered. Steps are relative to the form a request had, so that
+256 requests refused at once step down once.
 
-What came back is reduced to what is stored (`ModelResponse`): text, why it ended, reported usage, who answered.
+What came back is read in chat_replies.py.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import threading
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeGuard
+from typing import Final
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from enquete.models.faults import SendCounts, Trouble, mask
-from enquete.models.parsing import clean_text, clean_value, read_finish_reason
+from enquete.models.parsing import clean_text
+from enquete.models.server_profiles import Meaning, Verdict
 from enquete.state.interview_context import Prompt
 
 SCHEMA_LINE: Final = "JSON schema:"
@@ -35,6 +38,10 @@ SCHEMA_LINE: Final = "JSON schema:"
 
 LIMITS: Final = frozenset({"max_tokens", "max_completion_tokens"})
 DROPPABLE: Final = LIMITS | {"temperature", "seed"}
+MAX_ROOM_FACTOR = 8
+"""Times the room that a reply needs, for models that think before they write."""
+
+log = logging.getLogger("enquete")
 
 
 class ResponseFormat(IntEnum):
@@ -49,40 +56,86 @@ class ResponseFormat(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestForm:
-    """How one request is put. A server's complaint is about this form, whatever was learnt since."""
+    """How one request is put. A server's complaint is about this form, whatever was learnt since.
+
+    Attributes:
+        dropped: Fields that this server does not take.
+        limits: The most that it takes of a field, by the field's name.
+        extra: Fields that it wants beside the usual ones, each value as JSON.
+        system_in_question: Whether the system message stands in front of the question, as it takes none.
+    """
 
     reply_format: ResponseFormat
-    dropped: frozenset[str]
+    dropped: frozenset[str] = frozenset()
+    limits: tuple[tuple[str, float], ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()
+    system_in_question: bool = False
 
     def body(self, prompt: Prompt, *, model: str, temperature: float, seed: int) -> dict[str, JsonValue]:
-        """Of a chat completion, every field."""
+        """Build the JSON body of a chat-completion request."""
         fields: dict[str, JsonValue] = {
             "max_completion_tokens": prompt.max_output_tokens,
             "max_tokens": prompt.max_output_tokens,
             "temperature": temperature,
             "seed": seed,
         }
-        return {
+        for name, most in self.limits:
+            value = fields.get(name)
+            if isinstance(value, int | float) and value > most:
+                fields[name] = int(most) if isinstance(value, int) else most
+
+        turns = messages(prompt, self.reply_format)
+        if self.system_in_question:
+            turns = _fold_system(turns)
+        body: dict[str, JsonValue] = {
             "model": model,
-            "messages": [{"role": role, "content": text} for role, text in messages(prompt, self.reply_format)],
-            **{name: value for name, value in fields.items() if name not in self.dropped},
-            **(format_field(self.reply_format, prompt.schema) if prompt.schema else {}),
+            "messages": [{"role": role, "content": text} for role, text in turns],
         }
+        body |= {name: value for name, value in fields.items() if name not in self.dropped}
+        if prompt.schema:
+            body |= format_field(self.reply_format, prompt.schema)
+        body |= {name: json.loads(value) for name, value in self.extra}
+        return body
+
+    def deviations(self, prompt: Prompt, temperature: float) -> dict[str, JsonValue]:
+        """Return what was sent otherwise than asked for: the value that was sent, None where none was."""
+        changed: dict[str, JsonValue] = {name: json.loads(value) for name, value in self.extra}
+        changed |= dict.fromkeys(self.dropped - LIMITS)
+        if self.dropped >= LIMITS:
+            changed["max_tokens"] = None
+        asked = {"temperature": temperature, "max_tokens": prompt.max_output_tokens}
+        for name, most in self.limits:
+            if name in asked and asked[name] > most and name not in changed:
+                changed[name] = most
+        if self.system_in_question:
+            changed["system"] = None
+        return changed
 
 
 class FormatFallback:
     """What is known about one server and model. Shared by all requests to it, whichever thread they run in."""
 
-    def __init__(self, dropped: frozenset[str] = frozenset()):
+    def __init__(self, dropped: frozenset[str] = frozenset(), name: str = ""):
+        """`name`: of server and model, for people to read."""
         self._lock = threading.Lock()
-        self._format = ResponseFormat.JSON_SCHEMA
-        self._dropped = dropped
+        self._form = RequestForm(ResponseFormat.JSON_SCHEMA, dropped)
         self._worked: set[ResponseFormat] = set()
+        self._name = name
+        self._roomy_since = 0.0
+        self.room_factor = 1
+        """How many times the room of a reply this model needs, as it thinks before it writes."""
 
     def form(self, lowest: ResponseFormat = ResponseFormat.JSON_SCHEMA) -> RequestForm:
         """The form for the next request; `lowest` is a format that the sender already had to step down to."""
         with self._lock:
-            return RequestForm(max(self._format, lowest), self._dropped)
+            if lowest <= self._form.reply_format:
+                return self._form
+            return replace(self._form, reply_format=lowest)
+
+    def leave_out(self, fields: frozenset[str]) -> None:
+        """Fields that this model has no word for."""
+        with self._lock:
+            self._form = replace(self._form, dropped=self._form.dropped | fields)
 
     def has_worked(self, reply_format: ResponseFormat) -> bool:
         return reply_format in self._worked
@@ -94,25 +147,89 @@ class FormatFallback:
         with self._lock:
             self._worked.add(form.reply_format)
             if not any(better in self._worked for better in ResponseFormat if better < form.reply_format):
-                self._format = max(self._format, form.reply_format)
+                self._step_to(form.reply_format)
 
-    def after(self, form: RequestForm, about: str) -> ResponseFormat | None:
+    def after(self, form: RequestForm, verdict: Verdict) -> ResponseFormat | None:
         """The format on which to ask again after a refusal of a request in `form`; None if it is a rejection for good.
 
-        `about`: the field that the server complains about, "response_format", "unknown" or "" (see faults.complaint).
-        A complaint about one field or the response format is remembered at once. A 400 that names nothing is tried on
-        the next format and remembered only if that works: it may be about this one prompt.
+        A complaint about one field or the response format is remembered at once. A refusal that names nothing is tried
+        on the next format and remembered only if that works: it may be about this one prompt.
         """
         below = form.reply_format.below
+        if verdict.means is Meaning.UNCLEAR:
+            return below
         with self._lock:
-            dropped = self._dropped | {about}
-            # It does not help to drop what was not sent, nor the last output limit.
-            if about in DROPPABLE and about not in form.dropped and not dropped >= LIMITS:
-                self._dropped = dropped
+            if verdict.means is Meaning.NO_SYSTEM_ROLE and not form.system_in_question:
+                folded = replace(self._form, system_in_question=True)
+                self._learn(folded, "takes no system message: its text stands in front of the question")
                 return form.reply_format
-            if about == "response_format" and below is not None:
-                self._format = max(self._format, below)
-        return below if about in ("response_format", "unknown") else None
+            if verdict.means is not Meaning.PARAMETER:
+                return None
+            if verdict.parameter == "response_format":
+                if below is not None:
+                    self._step_to(below)
+                return below
+            return form.reply_format if self._adapt(form, verdict) else None
+
+    def send_extra(self, form: RequestForm, fields: Mapping[str, JsonValue]) -> bool:
+        """Send these fields from now on; False where a request in `form` had them, or they are not taken."""
+        with self._lock:
+            return not fields.keys() & form.dropped and self._add(form, fields)
+
+    def _add(self, form: RequestForm, fields: Mapping[str, JsonValue]) -> bool:
+        wanted = {name: json.dumps(value) for name, value in fields.items()}
+        if wanted.items() <= dict(form.extra).items():
+            return False
+        extra = dict(self._form.extra) | wanted
+        shown = ", ".join(f"{name}: {value}" for name, value in wanted.items())
+        self._learn(replace(self._form, extra=tuple(extra.items())), f"is asked with {shown}, as it wants")
+        return True
+
+    def give_more_room(self, began: float) -> bool:
+        """Have replies of this model given more room; False where a request that `began` then had it."""
+        with self._lock:
+            if self.room_factor >= MAX_ROOM_FACTOR:
+                return began < self._roomy_since
+            self.room_factor, self._roomy_since = MAX_ROOM_FACTOR, time.monotonic()
+            told = "%s spends the room of its replies on thinking: from now on they get %d times as much."
+            log.warning(told, self._name, MAX_ROOM_FACTOR)
+            return True
+
+    def _adapt(self, form: RequestForm, verdict: Verdict) -> bool:
+        """Leave out, lower or set what the server complains about; False where that was done already."""
+        name, sent = verdict.parameter, dict(form.extra)
+        if verdict.send:
+            return self._add(form, verdict.send)
+        if verdict.limit is not None:
+            names = LIMITS if name in LIMITS else {name}
+            known, had = dict(self._form.limits), dict(form.limits)
+            if had.get(name, float("inf")) <= verdict.limit:
+                return False
+            if known.get(name, float("inf")) > verdict.limit:
+                limits = known | dict.fromkeys(sorted(names), verdict.limit)
+                limited = replace(self._form, limits=tuple(limits.items()))
+                self._learn(limited, f"takes a {name} of at most {verdict.limit:g}")
+            return True
+        # It does not help to drop what was not sent, nor the last output limit.
+        dropped = self._form.dropped | {name}
+        if name not in DROPPABLE | sent.keys() or name in form.dropped or dropped >= LIMITS:
+            return False
+        extra = tuple((field, value) for field, value in self._form.extra if field != name)
+        if name not in self._form.dropped:
+            told = "" if name in LIMITS else f"does not take {name}: it is left out, and the server's own default holds"
+            self._learn(replace(self._form, dropped=dropped, extra=extra), told)
+        return True
+
+    def _step_to(self, reply_format: ResponseFormat) -> None:
+        if reply_format > self._form.reply_format:
+            self._form = replace(self._form, reply_format=reply_format)
+
+    def _learn(self, form: RequestForm, told: str) -> None:
+        if form == self._form:
+            return
+        self._form = form
+        if told:
+            log.warning("%s %s.", self._name, told)
 
 
 _FALLBACKS: dict[tuple[str, str], FormatFallback] = {}
@@ -123,10 +240,17 @@ def fallback_of(base_url: str, model: str) -> FormatFallback:
     """The one fallback of this server and model in this process."""
     with _FALLBACKS_LOCK:
         if (base_url, model) not in _FALLBACKS:
-            official = urlsplit(base_url).hostname == "api.openai.com"
+            host = urlsplit(base_url).hostname
             # Everybody else gets both names: some servers silently ignore max_completion_tokens.
-            _FALLBACKS[base_url, model] = FormatFallback(frozenset({"max_tokens"}) if official else frozenset())
+            dropped = frozenset({"max_tokens"}) if host == "api.openai.com" else frozenset[str]()
+            _FALLBACKS[base_url, model] = FormatFallback(dropped, f"The model {model!r} at {host or base_url}")
         return _FALLBACKS[base_url, model]
+
+
+def _fold_system(turns: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The system message's text in front of the first question."""
+    (_, system), (role, first), *rest = turns
+    return [(role, f"{system}\n\n{first}"), *rest]
 
 
 def messages(prompt: Prompt, reply_format: ResponseFormat) -> list[tuple[str, str]]:
@@ -183,140 +307,3 @@ def _is_strict(node: JsonValue) -> bool:
         if node.get("additionalProperties") is not False or named != listed:
             return False
     return all(_is_strict(part) for part in node.values())
-
-
-# --- what came back --------------------------------------------------------------------------------------------------
-
-LONGEST_PLACEHOLDER = 5
-"""Letters. Servers that want no key are given so short a word ("none", "EMPTY"); it may well be one of an answer."""
-
-LONGEST_NAME = 300
-LONGEST_TOKEN = 40  # characters
-HIDDEN_TOKENS = 50_000
-"""What a server may read beside our text (templates, the schema, instructions of its own) and be believed."""
-TOKENS_PER_CHARACTER = 4
-"""At most: a character has four bytes, and tokenizers that know none of it take one token a byte."""
-MOST_WRITTEN = 1_000_000
-"""Tokens of one reply, thinking included: several times what any model writes at once."""
-
-
-@dataclass(frozen=True)
-class ModelResponse:
-    """An answered request. Token counts are None when the server did not report them, or reported what cannot be
-    (`unbelieved`), never 0.
-
-    `finish`: stop, length, content_filter, refusal or other. `raw`: JSON of what was reported beside the text, for the
-    audit: refusal, finish_reason and usage. `sends`, `timeouts`, `broken`: see SendCounts; they include this answer's
-    own request.
-    """
-
-    text: str
-    finish: str
-    input_tokens: int | None
-    output_tokens: int | None
-    model: str
-    fingerprint: str
-    latency_ms: int
-    raw: str
-    sends: int = 1
-    timeouts: int = 0
-    broken: int = 0
-    unbelieved: bool = False
-    cached_tokens: int = 0
-
-
-class ChatCompletion(NamedTuple):
-    """A chat completion as a server sent it, of whatever types: the whole, its first choice, that one's message."""
-
-    whole: dict[str, JsonValue]
-    choice: dict[str, JsonValue]
-    message: dict[str, JsonValue]
-
-
-def completed(body: JsonValue, counts: SendCounts) -> ChatCompletion:
-    """Raises Trouble where it is none; it may have been billed."""
-    whole = body if isinstance(body, dict) and not body.get("error") else {}
-    choices = whole.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, dict) else None
-    if isinstance(first, dict) and isinstance(message, dict) and isinstance(message.get("content"), str | list | None):
-        return ChatCompletion(whole, first, message)
-    counts.broken += 1
-    raise Trouble(f"sent a {'chat completion without choices' if choices == [] else 'body that is no chat completion'}")
-
-
-def _text(content: JsonValue) -> str:
-    """Some servers send a list of parts; those that are no text (thinking) are none of the answer."""
-    if not isinstance(content, list):
-        return str(content or "")
-    parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
-    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def response_from(
-    completion: ChatCompletion, prompt: Prompt, model: str, latency_ms: int, key: str, counts: SendCounts
-) -> ModelResponse:
-    """The key is masked, should a server have echoed it."""
-    secret = "" if key.isalpha() and len(key) <= LONGEST_PLACEHOLDER else key
-
-    def clean(value: object) -> str:
-        return mask(clean_text(str(value or "")), secret)
-
-    text, refusal = clean(_text(completion.message.get("content"))), clean(completion.message.get("refusal"))
-    reason = str(completion.choice.get("finish_reason") or "")
-    usage = clean_value(completion.whole.get("usage"))
-    counted = _tokens(usage, prompt, len(text or refusal))
-    input_tokens, output_tokens = counted or (None, None)
-    raw = {"refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
-    return ModelResponse(
-        text=text or refusal,
-        finish="refusal" if refusal else read_finish_reason(reason),
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        model=clean(completion.whole.get("model") or model)[:LONGEST_NAME],
-        fingerprint=clean(completion.whole.get("system_fingerprint"))[:LONGEST_NAME],
-        latency_ms=latency_ms,
-        raw=mask(json.dumps(raw, ensure_ascii=False), secret),
-        sends=counts.sends,
-        timeouts=counts.timeouts,
-        broken=counts.broken + counts.probes,
-        unbelieved=counted is None,
-        cached_tokens=_cached(usage, input_tokens or 0),
-    )
-
-
-def filtered(message: str, model: str, counts: SendCounts) -> ModelResponse:
-    """A prompt that the server's content filter refused with an error: an answer about one agent, not a fault."""
-    raw = json.dumps({"refusal": message, "finish_reason": "content_filter", "usage": None})
-    broken = counts.broken + counts.probes
-    return ModelResponse("", "content_filter", None, None, model, "", 0, raw, counts.sends, counts.timeouts, broken)
-
-
-def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None, int | None] | None:
-    """Reported counts, for a reply of `written` characters; None where they cannot be. A server that reports 0 for a
-    prompt or a text that is there did not count."""
-    if not usage:
-        return None, None
-    if not isinstance(usage, dict):
-        return None
-    given, made = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    asked = len(prompt.system) + sum(len(message["content"]) for message in prompt.messages)
-    if not (
-        _can_be(given, asked, TOKENS_PER_CHARACTER * asked + HIDDEN_TOKENS) and _can_be(made, written, MOST_WRITTEN)
-    ):
-        return None
-    input_tokens = given or None
-    return input_tokens, made if input_tokens and made >= bool(written) else None
-
-
-def _cached(usage: JsonValue, read: int) -> int:
-    """Of the prompt's tokens, those that the server says it had cached; 0 where it says nothing that can be."""
-    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
-    told = details.get("cached_tokens") if isinstance(details, dict) else None
-    return told if isinstance(told, int) and not isinstance(told, bool) and 0 < told <= read else 0
-
-
-def _can_be(count: JsonValue, characters: int, most: int) -> TypeGuard[int]:
-    """A 1 for a whole text is `true`, which the SDK takes for a number."""
-    return isinstance(count, int) and 0 <= count <= most and (count != 1 or characters <= LONGEST_TOKEN)

@@ -26,7 +26,7 @@ from typing import IO
 
 import psutil
 
-from enquete.models.chat_completions import ModelResponse
+from enquete.models.chat_replies import ModelResponse
 from enquete.models.faults import SendCounts, Unavailable
 from enquete.models.transport import Transport
 from enquete.state.errors import SettingsError

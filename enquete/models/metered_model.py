@@ -12,22 +12,19 @@ from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from enquete.ledger.budget import Budget, CostKind
+from enquete.ledger.deviations import note_deviations
 from enquete.ledger.drives import DiskFull
 from enquete.ledger.entries import Used
 from enquete.ledger.ledger import Ledger, Usage
-from enquete.models.cache import ResponseCache, request_key
-from enquete.models.chat_completions import ModelResponse
-from enquete.models.faults import AwaitsBatch
+from enquete.models.chat_replies import ModelResponse
+from enquete.models.faults import AskOtherwise
 from enquete.models.prices import Price, cost
 from enquete.state.asking import MOST_ATTEMPTS, CallKey
 from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
 from enquete.state.interview_context import Completion, Prompt
-
-if TYPE_CHECKING:
-    from enquete.models.batches import BatchQueue
 
 log = logging.getLogger("enquete")
 
@@ -35,6 +32,8 @@ BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own 
 FEWEST_BYTES_PER_TOKEN = 2
 OVERLONG = 1.1
 """Times the longest reply asked for: from there on a server ignores the limit. Some count a token or two more."""
+MOST_REFITS = 4
+"""Times that one question is put in a shorter form, or with more room for its reply."""
 TOKENS_PER_MESSAGE = 16  # role markers and separators of chat templates
 
 
@@ -124,21 +123,18 @@ class Reservation:
         self.each += self._budget.calibration.excess(self._asked[3]).tokens
         return self._sends > 0
 
-    def take(self) -> None:
-        """Of what was sent already."""
-        tokens, usd, claim, _ = self._asked
-        self._budget.take(tokens, usd, claim)
-        self._sends = 1
-
     def again(self) -> bool:
         """Before another send of what may have been billed: one more reservation."""
         granted = self._budget.try_reserve(*self._asked)
         self._sends += granted
         return granted
 
-    def lost(self, times: int, sends: int = 1) -> Usage:
-        """What may have been billed for requests that never answered: all that they reserved."""
-        return Usage(0, 0, times * self.each, sends, allowance_read=times * self.bound)
+    def lost(self, times: int, sends: int = 1, booked: tuple[int, int] = (0, 0)) -> Usage:
+        """What may have been billed for requests that never answered: all that they reserved; and what the server
+        reported (`booked`: tokens read and written) for replies that could not be used."""
+        read, written = booked
+        allowance = times * self.each + read + written
+        return Usage(0, 0, allowance, sends, allowance_read=times * self.bound + read)
 
     async def settle(self, usage: Usage, terms: Terms, *, answered: bool) -> None:
         tokens, usd, claim, kind = self._asked
@@ -180,8 +176,6 @@ class MeteredModel:
         *,
         admission: asyncio.Semaphore | None = None,
         replay: Replay | None = None,
-        cache: ResponseCache | None = None,
-        batches: BatchQueue | None = None,
         standby: Standby | None = None,
     ):
         """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill,
@@ -193,8 +187,6 @@ class MeteredModel:
         self._terms = terms
         self._admission = admission
         self._replay = replay
-        self._cache = cache
-        self._batches = batches
         self._standby = standby
 
     def settled(self, key: CallKey) -> Completion | None:
@@ -231,18 +223,21 @@ class MeteredModel:
         try:
             if (settled := self._ledger.settled(key)) is not None:
                 return settled
-            if self._batches is not None:
-                await self._batches.earlier(key)
-                if (settled := self._ledger.settled(key)) is not None:
-                    return settled
             async with self._admission if self._admission and offline is None else nullcontext():
-                return await self._buy(key, compose, offline, give_up)
-        except AwaitsBatch as waits:
-            if waits.why:
-                await self._budget.stop(waits.why)
-            return "short"
-        except ModelError as error:  # of what an earlier session ordered, or of a prompt that fits nowhere
+                return await self._buy_at_last(key, compose, offline, give_up)
+        except ModelError as error:  # a prompt that fits nowhere
             return await give_up(error)
+
+    async def _buy_at_last(
+        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None, give_up: GiveUp
+    ) -> Completion | Literal["short", "failed"]:
+        """Buy; where the server's window or room proves too small, buy again as it is now known to fit."""
+        for _ in range(MOST_REFITS):
+            try:
+                return await self._buy(key, compose, offline, give_up)
+            except AskOtherwise as otherwise:
+                reason = otherwise
+        return await give_up(reason)
 
     async def _buy(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None, give_up: GiveUp
@@ -262,20 +257,20 @@ class MeteredModel:
             await self._ledger.reserve(key, prompt, self._terms.filed, reservation.each)
             begun = True
             completion, usage = await self._obtain(key, prompt, offline, reservation)
-            usage = replace(usage, shortened=prompt is not whole)
+            usage = replace(usage, shortened=prompt.system != whole.system)
             await self._ledger.settle(key, completion, usage)
+            await note_deviations(self._ledger, self._terms.filed, usage.raw)
         except DiskFull:
             if begun:
                 raise
             usage = Usage(0, 0, sends=0)  # refused before it was sent
             return "short"
         except ModelError as error:
-            usage = reservation.lost(error.timeouts + error.broken, error.sends)
+            usage = reservation.lost(error.timeouts + error.broken, error.sends, error.booked)
             await self._ledger.fail(key, str(error), usage)
+            if isinstance(error, AskOtherwise):
+                raise
             return await give_up(error)
-        except AwaitsBatch:
-            usage = None  # it is under way still
-            raise
         except Exception as bug:  # the call must not stay in flight for ever: it is failed, and can be taken up again
             if begun and completion is None:
                 await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", reservation.lost(1))
@@ -313,8 +308,7 @@ class MeteredModel:
     async def _obtain(
         self, key: CallKey, prompt: Prompt, offline: Callable[[], str] | None, reservation: Reservation
     ) -> tuple[Completion, Usage]:
-        """A hit in the cache costs nothing and was not sent: both stand in the ledger."""
-        terms, cache = self._terms, self._cache
+        terms = self._terms
         if self._replay is not None:
             return self._replay.obtained(key)
         if offline is not None:
@@ -323,27 +317,11 @@ class MeteredModel:
             return Completion(text), Usage(read, estimate(text), model=terms.filed)
         if self._sender is None:
             raise RuntimeError(f"model {terms.model!r} has no transport")
-        name = ""
-        if cache is not None:
-            name = request_key(
-                prompt, base_url=terms.base_url, model=terms.model, temperature=terms.temperature, seed=terms.seed,
-                occasion=key,
-            )  # fmt: skip
-            if (hit := cache.get(name)) is not None:
-                usage = Usage(0, 0, sends=0, fingerprint=hit.fingerprint, raw=hit.raw, model=hit.model)
-                return Completion(hit.text, hit.finish), usage
-        send = partial(self._sender.send, agent=key.whose)
-        if self._batches is not None:
-            send = partial(self._batches.send, key)
-        response = await send(
-            prompt, model=terms.model, temperature=terms.temperature, seed=terms.seed, room=reservation.again
-        )
+        response = await self._sender.send(
+            prompt, model=terms.model, temperature=terms.temperature, seed=terms.seed, room=reservation.again,
+            agent=key.whose,
+        )  # fmt: skip
         usage = usage_of(response, prompt, reservation)
-        if cache is not None:
-            cache.put(
-                name, text=response.text, finish=response.finish, raw=usage.raw, fingerprint=usage.fingerprint,
-                model=usage.model, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
-            )  # fmt: skip
         return Completion(response.text, response.finish), usage
 
 
@@ -392,7 +370,7 @@ class AlternateModels:
 def usage_of(response: ModelResponse, prompt: Prompt, reservation: Reservation) -> Usage:
     """Reported usage; where a server reports none, or one that cannot be, the upper bound of the input and the bytes
     that came back."""
-    lost = reservation.lost(response.timeouts + response.broken, response.sends)
+    lost = reservation.lost(response.timeouts + response.broken, response.sends, response.booked)
     read = reservation.bound if response.input_tokens is None else response.input_tokens
     written = len(response.text.encode()) if response.output_tokens is None else response.output_tokens
     return replace(

@@ -32,8 +32,8 @@ _FINISH_REASONS: Final[Mapping[str, tuple[str, ...]]] = {
         "length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded", "max_length",
     ),
     "content_filter": (
-        "content_filter", "content_filtered", "safety", "prohibited_content", "blocklist", "spii", "recitation",
-        "sensitive", "guardrail_intervened", "error_toxic",
+        "content_filter", "content_filtered", "safety", "image_safety", "prohibited_content", "blocklist", "spii",
+        "recitation", "sensitive", "guardrail_intervened", "error_toxic",
     ),
     "refusal": ("refusal",),
 }  # fmt: skip

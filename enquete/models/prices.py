@@ -23,8 +23,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from pydantic_core import PydanticCustomError
 
 from enquete.instruments.source import MOST_BYTES, SourceFile, read_source, validation_problems
-from enquete.models.faults import split_urls
 from enquete.state.errors import InstrumentError, SettingsError
+from enquete.state.model_names import PROVIDERS, bare_name, has_own_service, provider_of
 from enquete.state.settings import LOCAL_URL
 from enquete.state.untrusted_input import read_regular
 
@@ -206,48 +206,23 @@ def default_price_file() -> Path:
 class Prices:
     """One's own prices over the bundled list."""
 
-    def __init__(self, file: PriceFile | None = None, name: str = "", *, batch: bool = False):
-        """`name`: the own file's, for `Price.source`. `batch`: what requests cost in batches, half of the list."""
+    def __init__(self, file: PriceFile | None = None, name: str = ""):
+        """`name`: the own file's, for `Price.source`."""
         self._own = file
         self._name = name
-        self._batch = batch
 
     @classmethod
-    def read(cls, file: Path | None, *, batch: bool = False) -> Prices:
+    def read(cls, file: Path | None) -> Prices:
         """With `file`, else the one in the user's configuration folder where there is one.
 
         Raises SettingsError naming file, line, field, bad value and what would be right.
         """
         path = file.expanduser() if file else default_price_file()
         if file is None and not path.is_file():
-            return cls(batch=batch)
-        return cls(read_price_file(path), path.name, batch=batch)
+            return cls()
+        return cls(read_price_file(path), path.name)
 
     def of(self, model: str, base_url: str | None) -> Price | None:
-        """As `_alone` has it, or half of that in batches; of several servers what the dearest takes."""
-        price = self._dearest(model, [url for url, _ in split_urls(base_url)]) if base_url else self._alone(model, None)
-        if price is None or not self._batch:
-            return price
-        cached = None if price.cached is None else price.cached / 2
-        return Price(price.input_per_mtok / 2, price.output_per_mtok / 2, f"{price.source}, half in batches", cached)
-
-    def _dearest(self, model: str, urls: list[str]) -> Price | None:
-        """None where it is unknown what one of them takes."""
-        prices = [self._alone(model, url) for url in urls]
-        known = [price for price in prices if price is not None]
-        if len(known) < len(prices):
-            return None
-        first = known[0]
-        if all(price == first for price in known):
-            return first
-        return Price(
-            max(price.input_per_mtok for price in known),
-            max(price.output_per_mtok for price in known),
-            ", ".join(dict.fromkeys(price.source for price in known)),
-            max(price.cached_per_mtok for price in known),
-        )
-
-    def _alone(self, model: str, base_url: str | None) -> Price | None:
         """The price of `model` at the server (None: OpenAI's own), or None where it is unknown.
 
         Where a price depends on the length of the context or the time of day it is the upper one; where it changed on a
@@ -255,6 +230,8 @@ class Prices:
         """
         if model.partition(":")[0] in WITHOUT_MODEL:
             return NO_MODEL
+        if has_own_service(model):
+            base_url, model = _address_of(model), bare_name(model)
         if base_url == LOCAL_URL:
             return OWN_MACHINE
         server = server_of(base_url or OPENAI_URL)
@@ -266,6 +243,15 @@ class Prices:
             return None
         bundled = listed(model, server)
         return Price(*bundled) if bundled else None
+
+
+def _address_of(model: str) -> str:
+    """Where a model with a service of its own is sold, as price lists know it; of an object as its class's provider."""
+    name = provider_of(model)
+    if not name:
+        kind = model.split(":")[1].lower()
+        name = next((known for known in PROVIDERS if known.partition("_")[0] in kind), "")
+    return PROVIDERS[name].url if name and PROVIDERS[name].url else OPENAI_URL
 
 
 def is_local(host: str) -> bool:

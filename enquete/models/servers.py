@@ -232,6 +232,9 @@ class RateLimiter(Limiter):
         self._paused_until = 0.0
         self._refused_since: float | None = None  # the first "later" since a request was accepted
         self._ratio = 1.0  # of actual to highest possible tokens: who waits for a turn cannot be corrected any more
+        self._window: int | None = None  # tokens of a context, as refusals told
+        self._answered = False  # whether anybody ever was
+        self._unclear = 0  # refusals that nobody understood, since the latest answer
 
     def limit(self, limits: ModelLimits, shared: SharedPace | None = None) -> None:
         """Whoever says it last; the same again changes nothing. `shared`: the pace kept with other processes."""
@@ -247,9 +250,20 @@ class RateLimiter(Limiter):
         """What the server says of itself: what it does not work on waits here, not there. A window that was cut stays
         so and grows up to its cap."""
         with self._lock:
-            self.facts, full = facts, self.size == self._cap
+            contexts = [context for context in (facts.context, self._window) if context]
+            self.facts, full = replace(facts, context=min(contexts, default=None)), self.size == self._cap
             self._cap = min(self._limits.concurrency or UNLIMITED, facts.slots or UNLIMITED)
             self.resize(self._cap if full else min(self.size, self._cap))
+
+    def learn_window(self, context: int) -> bool:
+        """A refusal, or a prompt that was cut, tells how many tokens there may be; False where that was known."""
+        with self._lock:
+            known = self.facts.context
+            if known is not None and known <= context:
+                return False
+            self._window = context
+            self.learn(self.facts)
+            return True
 
     @property
     def paused_s(self) -> float:
@@ -294,6 +308,17 @@ class RateLimiter(Limiter):
         self.speed.note(prompt, took, read if self.facts.context else None)
         if took > least_s / 2 and not (self._limits.concurrency or self.facts.slots):
             self.shrink(sent)
+
+    def note_refusal(self) -> int:
+        """A request was refused for no known reason: how many since the latest answer; 0 where there never was one."""
+        with self._lock:
+            self._unclear += 1
+            return self._unclear if self._answered else 0
+
+    def forget_refusals(self) -> None:
+        """A request was answered."""
+        with self._lock:
+            self._answered, self._unclear = True, 0
 
     def refused(self, sent: float, retry_after: float | None) -> None:
         """The server said "later" to a request sent at `sent`: fewer at once, and nobody before it wants."""
@@ -347,6 +372,7 @@ class Facts:
     context: int | None = None  # tokens of question and reply of one request
     slots: int | None = None  # requests that it works on at once
     small: bool = False
+    kind: str = ""  # llama.cpp, lm-studio, ollama or vllm, where it shows
 
 
 def facts_of(model: str, props: JsonValue, listed: JsonValue, studio: JsonValue, loaded: JsonValue) -> Facts:
@@ -357,7 +383,21 @@ def facts_of(model: str, props: JsonValue, listed: JsonValue, studio: JsonValue,
     lists = [_list(studio, "data"), _list(loaded, "models"), _list(listed, "data")]
     contexts = (_count(entry.get(name)) for each in lists for entry in _entries(each, model) for name in _CONTEXTS)
     small = bool(llama) or lists[0] is not None or lists[1] is not None
-    return Facts(context or next(filter(None, contexts), None), _count(llama.get("total_slots")), small)
+    return Facts(
+        context or next(filter(None, contexts), None), _count(llama.get("total_slots")), small, _kind(llama, lists)
+    )
+
+
+def _kind(llama: dict[str, JsonValue], lists: list[list[JsonValue] | None]) -> str:
+    studio, loaded, listed = lists
+    if llama:
+        return "llama.cpp"
+    if studio is not None:
+        return "lm-studio"
+    if loaded is not None:
+        return "ollama"
+    owners = {entry.get("owned_by") for entry in listed or [] if isinstance(entry, dict)}
+    return "vllm" if "vllm" in owners else ""
 
 
 def _list(body: JsonValue, name: str) -> list[JsonValue] | None:
@@ -401,6 +441,10 @@ class Speed:
     def count(self, prompt: Prompt, tokens: int) -> None:
         """The model's own count of a question."""
         self.tokens_per_character = max(self.tokens_per_character, tokens / with_schema(prompt))
+
+    def count_at_least(self, prompt: Prompt, tokens: int) -> None:
+        """The model refused or cut a question: it has so many tokens or more."""
+        self.tokens_per_character = max(self.tokens_per_character, TOKENS_PER_CHARACTER, tokens / with_schema(prompt))
 
     def tokens(self, prompt: Prompt) -> int:
         """Of a question, as it goes by this model's own count, or at least."""

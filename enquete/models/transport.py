@@ -1,4 +1,4 @@
-"""One request to an OpenAI-compatible server, until it is answered, refused, or nothing more helps (docs/models.md).
+"""One request to a model's server, until it is answered, refused, or nothing more helps (docs/models.md).
 
     within its context → server there? → its pause over → the model's window and pace → a slot of the process → send
 
@@ -13,40 +13,43 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import KW_ONLY, dataclass, field
-from hashlib import blake2b
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
+from pydantic import JsonValue, SecretStr
 
-from enquete.models.chat_completions import (
+from enquete.models.chat_completions import FormatFallback, ResponseFormat, fallback_of
+from enquete.models.chat_replies import (
     ChatCompletion,
     ModelResponse,
-    ResponseFormat,
-    fallback_of,
-    filtered,
+    read_completion,
+    refused_prompt,
     response_from,
+    was_cut,
 )
+from enquete.models.chat_services import ChatService, with_patience
 from enquete.models.faults import (
     GATEWAY,
+    AskOtherwise,
+    NotRead,
     Refused,
     Rejected,
     SendCounts,
     Trouble,
     Unavailable,
     checked_url,
-    complaint,
     halted,
     mask,
+    paused_by,
     rejected,
     shown_url,
     unavailable,
     without_room,
 )
+from enquete.models.server_profiles import Meaning, thinking_off
 from enquete.models.servers import (
     Limiter,
     RateLimiter,
@@ -71,6 +74,11 @@ CONFIRMATIONS = 2
 """Times that others are served right after a request was refused: once may be a server just back."""
 MOST_REFUSALS = 100
 """Times that one request is told "later" while others are accepted; at ten seconds each, a quarter of an hour."""
+COUNTED_HIGHER = 1.1
+SHRUNK = 0.7
+"""Of a prompt that is too long for a context whose size nobody says, so much is tried next."""
+MOST_UNCLEAR = 2
+"""Refusals in a row that nobody understands and no answer between them: from then on it is asked whose fault it is."""
 LOOK_S = 0.25
 """Who waits for a server looks so often whether it is back."""
 
@@ -86,38 +94,19 @@ Room = Callable[[], bool] | None
 log = logging.getLogger("enquete")
 
 
-class Servers:
-    """One server or several of one model: see `metered_model.Sender`."""
-
-    def order(self, agent: str) -> Sequence[Transport]:
-        """Those that may be asked, the agent's own first."""
-        raise NotImplementedError
-
-    async def send(
-        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Room = None, agent: str = ""
-    ) -> ModelResponse:
-        """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected).
-
-        `room`: asked before a request is sent again that may already have been billed (time-out, cut connection);
-        where it says no, Unavailable is raised with `short`; so it is for what waits when `halt` is called. An outage,
-        of all servers, raises Unavailable with `outage`. `agent`: whose request it is.
-        """
-        try:
-            return await Request(self.order(agent), prompt, model, temperature, seed, room).answer()
-        finally:
-            self._tell()
-
-    def _tell(self) -> None:
-        """What others need to know of the servers."""
-
-
 @dataclass(eq=False)
-class Transport(Servers):
-    """Requests to one server, through one shared client and one process-wide limit."""
+class Transport:
+    """Requests to one server, through one chat service and one process-wide limit: see `metered_model.Sender`.
+
+    `service`: who sends; ChatOpenAI at `base_url` unless given, and then `base_url` names the server alone. `key_name`:
+    the environment variable that holds the key, where it is a provider's own.
+    """
 
     base_url: str
     api_key: SecretStr | None
     _: KW_ONLY
+    service: ChatService | None = None
+    key_name: str = ""
     limiter: Limiter
     timeout_s: float = 120.0
     attempts: int = 3
@@ -128,23 +117,44 @@ class Transport(Servers):
 
     def __post_init__(self) -> None:
         """Raises SettingsError for a base URL that is none."""
-        # Half a second, for runs that ask a model alone.
-        from enquete.models.http_client import ServerClient  # noqa: PLC0415
-
-        self.base_url = checked_url(self.base_url)
         self.key = self.api_key.get_secret_value() if self.api_key else ""
+        if self.service is None:
+            self.base_url = checked_url(self.base_url)
         self.shown = mask(shown_url(self.base_url), self.key)
-        self.client = ServerClient(self.base_url, self.api_key, self.patience_s)
+        self.client = self.service or self._openai_service()
         self.health = health_of(self.base_url)
         self._rate_limiters: dict[str, RateLimiter] = {}
         self._halted = False
         self._waits: set[asyncio.Timeout] = set()
 
-    def order(self, agent: str) -> Sequence[Transport]:
-        return (self,)
+    def _openai_service(self) -> ChatService:
+        from enquete.models.openai_chat import OpenAIChat  # noqa: PLC0415 - half a second, for runs that ask a model
+
+        return OpenAIChat(self.base_url, self.api_key, self.patience_s)
+
+    async def send(
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Room = None, agent: str = ""
+    ) -> ModelResponse:
+        """The server's answer, whatever it says.
+
+        Args:
+            room: Asked before a request is sent again that may already have been billed (time-out, cut connection).
+                Where it says no, Unavailable is raised with `short`; so it is for what waits when `halt` is called.
+            agent: Whose request it is.
+
+        Raises:
+            Unavailable: Out of attempts; with `outage` where nobody is answered, or no credit is left.
+            Rejected: The server refuses the request.
+            AskOtherwise: The prompt has to be shorter, or its reply needs more room; what is known now says how.
+        """
+        return await Request(self, prompt, model, temperature, seed, room).answer()
 
     async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
-        """The prompt, in its short form where the context of this model is too small for the whole (docs/models.md)."""
+        """The prompt, in its short form where the context of this model is too small for the whole (docs/models.md);
+        its reply has more room where the model thinks."""
+        factor = fallback_of(self.base_url, model).room_factor
+        if factor > 1:
+            prompt = replace(prompt, max_output_tokens=factor * prompt.max_output_tokens)
         if not prompt.shortens:
             return prompt
         limiter = self.rate_limiter(model)
@@ -210,71 +220,11 @@ class Transport(Servers):
                 self.rate_limiter(model).learn(facts)
 
 
-# --- Several servers of one model. An agent stays with one, whose prefix cache then holds persona and memory.
-#
-# Which one says weighted rendezvous hashing (Thaler & Ravishankar 1998; the score is Schindelhauer & Schomaker's,
-# 2005), so every process says the same, shares are as the weights, and a server that is away moves its own agents and
-# nobody else: each to the next in its own order, and back once it has answered a probe.
-
-
-def score(url: str, weight: float, agent: str) -> float:
-    """The agent's server is the one with the highest."""
-    drawn = int.from_bytes(blake2b(f"{url}\0{agent}".encode(), digest_size=8).digest(), "big")
-    return -weight / math.log((drawn + 0.5) / 2**64)
-
-
-class Fleet(Servers):
-    """Limits and pauses are each server's own; requests in flight count for the process."""
-
-    def __init__(self, servers: Sequence[tuple[Transport, float]]):
-        """`servers`: each with its weight, above 0."""
-        self._weights = dict(servers)
-        self._away: set[Transport] = set()
-
-    def order(self, agent: str) -> Sequence[Transport]:
-        return sorted(self._weights, key=lambda server: -score(server.base_url, self._weights[server], agent))
-
-    async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
-        order = self.order(agent)
-        return await next((server for server in order if not server.health.away), order[0]).fit(prompt, model)
-
-    @property
-    def waits_for(self) -> str:
-        """Which server it is that left last, once all have."""
-        servers = sorted(self._weights, key=lambda server: server.health.silent_since or math.inf)
-        waits = [server.waits_for for server in servers]
-        return waits[-1] if all(waits) else ""
-
-    def halt(self) -> None:
-        for server in self._weights:
-            server.halt()
-
-    async def aclose(self) -> None:
-        for server in self._weights:
-            await server.aclose()
-
-    def _tell(self) -> None:
-        """Each departure and return once."""
-        away = {server for server in self._weights if server.health.away}
-        for server in away - self._away:
-            did = server.health.did or "did not answer"
-            log.warning(
-                "The model server %s %s. Its agents are asked at the others until it is back.", server.shown, did
-            )
-        for server in self._away - away:
-            log.warning("The model server %s is back.", server.shown)
-        self._away = away
-
-
-class _Moved(Exception):
-    """To another server of the fleet, where it begins anew."""
-
-
 @dataclass
 class Request:
-    """A prompt on its way to a server, or to one of a fleet's, through all its attempts. Times are time.monotonic."""
+    """A prompt on its way to a server, through all its attempts. Times are time.monotonic."""
 
-    servers: Sequence[Transport]
+    to: Transport
     prompt: Prompt
     model: str
     temperature: float
@@ -287,12 +237,10 @@ class Request:
     returns: int = 0  # times that its server was back after it had failed
 
     def __post_init__(self) -> None:
-        self._turn_to(next((server for server in self.servers if server.health.is_due), self.servers[0]))
-
-    def _turn_to(self, to: Transport) -> None:
-        self._to = to
-        self._limiter = to.rate_limiter(self.model)
-        self._fallback = fallback_of(to.base_url, self.model)
+        self._limiter = self.to.rate_limiter(self.model)
+        self._fallback: FormatFallback = fallback_of(self.to.base_url, self.model)
+        if untaken := self.to.client.untaken(self.model):
+            self._fallback.leave_out(untaken)
         self._form = self._fallback.form()  # in which it was last sent
         self._start_over()
 
@@ -300,42 +248,77 @@ class Request:
         self._fault: float | None = None  # when it last failed
         self._confirmed = 0  # times that others were served after it had failed
         self._lowest = ResponseFormat.JSON_SCHEMA  # what it had to step down to; others may be lower still
-        self._left = self._to.attempts
-
-    def _move(self, to: Transport) -> _Moved:
-        """That this server went away over it counts as one return."""
-        self.returns += self._fault is not None
-        self._turn_to(to)
-        return _Moved()
+        self._left = self.to.attempts
 
     def _step_down(self, lowest: ResponseFormat) -> None:
-        self._lowest, self._left = max(lowest, self._lowest), self._to.attempts
+        self._lowest, self._left = max(lowest, self._lowest), self.to.attempts
 
     async def answer(self) -> ModelResponse:
-        """See Servers.send."""
+        """See Transport.send."""
         while True:
             try:
                 return await self._attempt()
-            except _Moved:
-                continue
             except Refused as refused:
-                if refused.by_filter:
-                    return filtered(refused.told.message, self.model, self.counts)
-                lowest = self._fallback.after(self._form, complaint(refused.status, refused.told))
-                if lowest is None:
-                    raise rejected(self._to.shown, refused, self.model, self.counts) from None
-                self._step_down(lowest)
+                if refused.verdict.means is Meaning.PROMPT_REFUSED:
+                    return refused_prompt(refused.told.message, self.model, self.counts)
+                await self._put_otherwise(refused)
             except Trouble as trouble:
                 wait = self._wait_after(trouble)
-                async with self._to.waiting(self.counts):
+                async with self.to.waiting(self.counts):
                     await asyncio.sleep(wait)
+
+    async def _put_otherwise(self, refused: Refused) -> None:
+        """Have the next attempt put so that the server takes it. Raises what the refusal comes to where none helps."""
+        verdict = refused.verdict
+        if verdict.means is Meaning.CONTEXT_TOO_LONG:
+            self._learn_context(refused)
+        lowest = self._fallback.after(self._form, verdict)
+        if lowest is not None:
+            self._step_down(lowest)
+            return
+        if verdict.means is Meaning.NO_CREDIT:
+            raise paused_by(self.to.shown, refused, self.counts)
+        is_unclear = verdict.means in (Meaning.UNCLEAR, Meaning.PARAMETER, Meaning.NO_SYSTEM_ROLE)
+        if is_unclear and not await self._others_are_answered():
+            raise paused_by(self.to.shown, refused, self.counts)
+        raise rejected(self.to.shown, refused, self.model, self.counts, self.to.key_name)
+
+    async def _others_are_answered(self) -> bool:
+        """Whether one prompt is refused, which fails alone, or everything: then the run pauses."""
+        if 0 < self._limiter.note_refusal() <= MOST_UNCLEAR:
+            return True
+        self._cover(more=1)
+        counts = SendCounts()
+        try:
+            await self._exchange(HEALTH_PROBE, counts, lambda: self.to.timeout_s)
+            counts.probes = 1
+        except Refused:
+            return False
+        except Trouble:
+            pass  # unknown: this one request is given up
+        finally:
+            self.counts.probes += counts.unanswered
+        return True
+
+    def _learn_context(self, refused: Refused) -> None:
+        """Remember how many tokens there may be. Raises AskOtherwise where the prompt can be made to fit."""
+        limiter, prompt = self._limiter, self.prompt
+        asked = limiter.speed.tokens(prompt) + prompt.max_output_tokens
+        context = refused.verdict.context or round(SHRUNK * asked)
+        if limiter.learn_window(context):
+            limiter.speed.count_at_least(prompt, context + 1 - prompt.max_output_tokens)
+            told = "The model %r at %s takes about %s tokens, so longer prompts are shortened. It says: %s"
+            log.warning(told, self.model, self.to.shown, f"{context:,}", refused.told.message)
+        elif limiter.speed.tokens(prompt) + prompt.max_output_tokens <= context:  # by its own count there are more
+            limiter.speed.count_at_least(prompt, round(COUNTED_HIGHER * limiter.speed.tokens(prompt)))
+        raise AskOtherwise(f"the prompt was too long for the server: {refused.told.message}", self.counts)
 
     def _wait_after(self, trouble: Trouble) -> float:
         """Seconds before the next try, where there is nothing else to wait for. Raises Unavailable."""
-        to, self.trouble = self._to, trouble
+        to, self.trouble = self.to, trouble
         if trouble.busy:
             self.refusals += 1
-            if self._is_shut() and self._open_elsewhere() is None:
+            if self._is_shut():
                 raise self._outage()
             if self.refusals >= MOST_REFUSALS:
                 raise self._unavailable()
@@ -361,7 +344,7 @@ class Request:
         return 0.0
 
     async def _attempt(self) -> ModelResponse:
-        prompt, limiter, to = await self._fitted(), self._limiter, self._to
+        prompt, limiter, to = await self._fitted(), self._limiter, self.to
         async with self._slot() as counted:
             self._form = self._fallback.form(self._lowest)
             self._cover()
@@ -372,22 +355,64 @@ class Request:
             took = time.monotonic() - sent
         if prompt.schema:  # free text says nothing about how the server takes a form
             self._fallback.worked(self._form)
-        response = response_from(completion, prompt, self.model, round(1000 * took), to.key, self.counts)
+        deviations = self._form.deviations(prompt, self.temperature)
+        response = response_from(completion, prompt, self.model, round(1000 * took), to.key, self.counts, deviations)
+        await self._require_whole(prompt, response)
         limiter.timed(prompt, sent, took, response.input_tokens, to.timeout_s)
         if response.input_tokens is not None and response.output_tokens is not None:
             limiter.settled(prompt, counted, response.input_tokens + response.output_tokens)
         return response
+
+    async def _require_whole(self, prompt: Prompt, response: ModelResponse) -> None:
+        """Raises AskOtherwise where the server cut the prompt in silence, or thinking took all room of the reply."""
+        if was_cut(prompt, response.input_tokens):
+            await self._learn_window(prompt, response)
+        elif response.only_thought and self._leave_room():
+            self._book(response)
+            raise AskOtherwise("all of the reply's room was spent on thinking", self.counts)
+
+    async def _learn_window(self, prompt: Prompt, response: ModelResponse) -> None:
+        """The server now says what its window is, or it is what it read and may write."""
+        read = response.input_tokens or 0
+        facts = await self.to.client.facts(self.model, anew=True)
+        context = facts.context if facts is not None and facts.context else read + prompt.max_output_tokens
+        limiter = self._limiter
+        if limiter.learn_window(context):
+            limiter.speed.count_at_least(prompt, context + 1 - prompt.max_output_tokens)
+            log.warning(
+                "The model server %s read %s tokens of a prompt that is longer: its window is taken to be %s tokens, "
+                "and longer prompts are shortened. A larger window keeps them whole (Ollama: OLLAMA_CONTEXT_LENGTH).",
+                self.to.shown, f"{read:,}", f"{context:,}",
+            )  # fmt: skip
+        self._book(response)
+        raise AskOtherwise(f"the server cut the prompt: it read {read:,} tokens of it", self.counts)
+
+    def _leave_room(self) -> bool:
+        """Have thinking left out where it is known how, else give the reply more room; False where both were done."""
+        kind = self._limiter.facts.kind
+        fields = thinking_off(self.to.base_url, kind)
+        if fields is not None and self._fallback.send_extra(self._form, fields):
+            return True
+        return self._fallback.give_more_room(self.began)
+
+    def _book(self, response: ModelResponse) -> None:
+        """What the unusable reply cost stands in the counts of the error that is raised."""
+        self.counts.booked_read += response.input_tokens or 0
+        self.counts.booked_written += response.output_tokens or 0
+        if response.input_tokens is None:
+            self.counts.broken += 1
 
     async def _exchange(
         self, prompt: Prompt, counts: SendCounts, patience: Callable[[], float]
     ) -> tuple[ChatCompletion, float]:
         """One prompt sent once, and when. Raises Trouble and Refused. Whatever comes of it,
         the server's health and limits are told."""
-        health, limiter = self._to.health, self._limiter
+        health, limiter = self.to.health, self._limiter
         body = self._form.body(prompt, model=self.model, temperature=self.temperature, seed=self.seed)
         with limiter.flight() as sent:
             try:
-                completion = await self._to.client.complete(body, counts, patience)
+                reply = await self._complete(body, counts, patience)
+                completion = read_completion(reply, counts, self.to.key)
             except Trouble as trouble:
                 if trouble.busy:
                     limiter.refused(sent, trouble.retry_after)
@@ -402,7 +427,24 @@ class Request:
                 raise
             health.answered(sent)
             limiter.accepted()
+            limiter.forget_refusals()
             return completion, sent
+
+    async def _complete(
+        self, body: dict[str, JsonValue], counts: SendCounts, patience: Callable[[], float]
+    ) -> JsonValue:
+        """The service's reply within patience; counts what may have been billed without one."""
+        try:
+            return await with_patience(self.to.client.complete(body), patience)
+        except TimeoutError:
+            counts.timeouts += 1
+            raise Trouble(f"did not answer within {round(patience(), 2):g} s") from None
+        except NotRead as error:
+            counts.broken += error.status is None
+            raise Trouble(str(error), status=error.status) from None
+        except Trouble as trouble:
+            counts.broken += trouble.status is None and not trouble.unreachable
+            raise
 
     def _cover(self, more: int = 0) -> None:
         """A send after one that may have been billed, or after `more` that will be, needs a reservation of its own.
@@ -410,14 +452,13 @@ class Request:
         if self.room is None or self.counts.unanswered + more <= self.counts.covered:
             return
         if not self.room():
-            raise without_room(self._to.shown, self.counts)
+            raise without_room(self.to.shown, self.counts)
         self.counts.covered += 1
 
     async def _fitted(self) -> Prompt:
         """The prompt within the model's context. Raises Rejected where no server needs to be asked to know that it is
         not; where nobody's question would fit, whoever answers, the run stops."""
-        if len(self.servers) == 1 or not self._to.health.away:  # else it would hold up who goes elsewhere
-            await self._to.learn(self.model, self.counts)
+        await self.to.learn(self.model, self.counts)
         context, asked = self._limiter.facts.context, self.prompt
         if context is None:
             return asked
@@ -425,8 +466,11 @@ class Request:
         prompt = fitted(asked, context, tokens)
         if prompt is not None:
             return prompt
+        shorter = within(asked, context, self._limiter.speed)
+        if fitted(shorter, context, self._limiter.speed.tokens(shorter)) is not None:  # what fits became known just now
+            raise AskOtherwise("the prompt was too long for the server's window", self.counts)
         words = (
-            f"The model server {self._to.shown} gives {self.model!r} a context of {context:,} tokens; this question "
+            f"The model server {self.to.shown} gives {self.model!r} a context of {context:,} tokens; this question "
             f"has about {tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger "
             "context (llama.cpp: -c, for all slots together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, "
             "or shorten personas and memories (digest_chars)."
@@ -438,7 +482,7 @@ class Request:
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[float]:
         """Leave to send, with the tokens that the model's pace counts for it. Things may change in a queue."""
-        to, limiter = self._to, self._limiter
+        to, limiter = self.to, self._limiter
         counted: float | None = None
         while True:
             async with AsyncExitStack() as held:
@@ -450,8 +494,7 @@ class Request:
                         counted = await limiter.turn(self.prompt)
                     await held.enter_async_context(to.limiter)
                 if self._is_shut():
-                    other = self._open_elsewhere()
-                    raise self._outage() if other is None else self._move(other)
+                    raise self._outage()
                 if limiter.paused_s > 0:
                     continue
                 if probes and not to.health.unreachable:
@@ -462,30 +505,24 @@ class Request:
 
     async def _cleared(self) -> bool:
         """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
-        to find out. Raises Unavailable, and _Moved: where all of a fleet are away, to each whose probe is due."""
-        health, to = self._to.health, self._to
+        to find out. Raises Unavailable."""
+        health, to = self.to.health, self.to
         while health.away or not self._goes_on():
             health.waits_anew(self.began, to.patience_s)
-            now, left, other = time.monotonic(), to.patience_s, None
+            now, left = time.monotonic(), to.patience_s
             if health.away:
-                other = next((server for server in self.servers if not server.health.away), None)
-                if other is None:  # for as long as the last one is away
-                    left += max(server.health.silent_since or now for server in self.servers) - now
-                    if left <= 0:
-                        raise self._outage()
+                left += (health.silent_since or now) - now
+                if left <= 0:
+                    raise self._outage()
             if health.takes_probe(to.backoff_s):
                 return True
-            if health.away:
-                other = other or next((server for server in self.servers if server.health.is_due), None)
-            if other is not None:
-                raise self._move(other)
             await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
         return False
 
     def _goes_on(self) -> bool:
         """False until the server was away since its latest fault, or has served others. Raises Unavailable where it is
         to fail alone."""
-        health, fault = self._to.health, self._fault
+        health, fault = self.to.health, self._fault
         if fault is not None and health.returned > fault:
             self.returns += 1
             self._start_over()
@@ -501,7 +538,7 @@ class Request:
     async def _probe(self) -> None:
         """Is the server there, for others too? Charged to this request. Raises Unavailable with `short`."""
         self._cover(more=1)
-        counts, to = SendCounts(), self._to
+        counts, to = SendCounts(), self.to
         try:
             await self._exchange(HEALTH_PROBE, counts, lambda: to.timeout_s)
             counts.probes = 1
@@ -515,18 +552,13 @@ class Request:
 
     def _is_shut(self) -> bool:
         """The model's requests are all told "later", for longer than ordinary attempts take and than we are patient."""
-        to = self._to
+        to = self.to
         return self._limiter.shut(self.began, max(to.patience_s, to.attempts * to.backoff_s))
 
-    def _open_elsewhere(self) -> Transport | None:
-        began, model = self.began, self.model
-        there = (server for server in self.servers if server is not self._to and not server.health.away)
-        return next((server for server in there if not server.rate_limiter(model).shut(began, server.patience_s)), None)
-
     def _unavailable(self) -> Unavailable:
-        return unavailable(self._to.shown, self.trouble, self.model, self.counts)
+        return unavailable(self.to.shown, self.trouble, self.model, self.counts)
 
     def _outage(self) -> Unavailable:
-        did = self._to.health.did  # to others, before it was asked itself
+        did = self.to.health.did  # to others, before it was asked itself
         trouble = self.trouble or (Trouble(did) if did else None)
-        return unavailable(self._to.shown, trouble, self.model, self.counts, self._to.patience_s)
+        return unavailable(self.to.shown, trouble, self.model, self.counts, self.to.patience_s)

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.estimates import MOST_PAIRS
 from enquete.ledger import queries
+from enquete.ledger.deviations import describe_deviations, read_deviations, sent_temperature
 from enquete.locale import N_, NN_, Words, marked, plural, tell
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.reports import declarations as d
@@ -126,7 +127,7 @@ def spent_by_model(reading: RunReading) -> list[Row]:
     if len(table) < 2:
         return []
     record = reading.record
-    prices = Prices.read(Environment.read().prices, batch=record.batch)
+    prices = Prices.read(Environment.read().prices)
     priced = price_of(record, prices, LOCAL_URL if record.weights else record.base_url or OPENAI_URL)
     return [
         {**row, "usd_in": price.input_per_mtok if price else None, "usd_out": price.output_per_mtok if price else None}
@@ -358,6 +359,10 @@ LIMITS: Mapping[str, str] = {
     "no_placebo": N_("There is no placebo arm and no replicate: drift cannot be told from the noise of asking again."),
     "confidence": N_("Confidence is the model's own statement and not calibrated."),
     "temperature": N_("At temperature {temperature} asking again would give other answers."),
+    "temperature_left_out": N_(
+        "The model does not take temperature {temperature}: it answered at its server's default, at which asking again "
+        "may give other answers."
+    ),
     "sampled": N_(
         "Agents were compared with one another on a part of them, drawn in the same way in every run: {what}."
     ),
@@ -428,8 +433,17 @@ def _about_respondents(reading: RunReading, asked: TookPart, health: Health) -> 
         yield {"limit": "confidence"}
     inference = "inference_of_models" if asked.models else "inference"
     yield {"limit": inference, "n": len(asked.agents), "n_models": len(asked.models)}
-    if main.respondent == "llm" and main.temperature:
-        yield {"limit": "temperature", "temperature": main.temperature}
+    if main.respondent == "llm":
+        yield from _about_temperature(reading)
+
+
+def _about_temperature(reading: RunReading) -> Iterator[Row]:
+    main = reading.record.main
+    sent = sent_temperature(read_deviations(reading.ledger), main.model, main.temperature)
+    if sent is None:
+        yield {"limit": "temperature_left_out", "temperature": main.temperature}
+    elif sent:
+        yield {"limit": "temperature", "temperature": sent}
 
 
 def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[Row]:
@@ -551,7 +565,7 @@ RUN = d.Presentation(
         d.Table(name="arms", title=N_("Arms"), key=("arm",), columns=(
             ARM, d.code("role", N_("Role"), ROLES), d.code("respondent", N_("Respondent"), RESPONDENTS),
             d.text("model", N_("Model")), d.number("temperature", N_("Temperature"), digits=1),
-            d.integer("seed", N_("Seed"))),
+            d.integer("seed", N_("Seed")), d.text("sent", N_("sent otherwise"))),
             views=(d.View(at="appendix"),)),
         d.Table(name="instruments", title=N_("Instruments"), key=("methodology",), columns=(
             METHODOLOGY, d.text("instrument", N_("Instrument")), d.text("version", N_("Version")),
@@ -606,11 +620,16 @@ def account(
     """names.methodologies: also of the synthesis and the critic, which make calls of their own."""
     record, language = reading.record, reading.language
     told = [tell(problem, language) for problem in problems(reading, frame, stages, gaps)]
+    deviations = read_deviations(reading.ledger)
     tables: dict[str, Any] = {
         "people": people(reading, frame),
         "arms": [
-            {"arm": arm.id, **{name: getattr(arm, name) for name in ("role", "respondent", "model", "temperature",
-                                                                    "seed")}}
+            {
+                "arm": arm.id,
+                **{name: getattr(arm, name) for name in ("role", "respondent", "model", "seed")},
+                "temperature": sent_temperature(deviations, arm.model, arm.temperature),
+                "sent": describe_deviations(deviations.get(arm.model, {})),
+            }
             for arm in record.arms
         ],
         "instruments": [

@@ -19,6 +19,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.content import ALONE, Beside, normal, one_valued, text_note
+from enquete.ledger.deviations import Deviations, read_deviations, sent_temperature
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import persona_columns_name
 from enquete.reports.context import COMPACT, ItemFacts
@@ -294,10 +295,11 @@ class StageRows:
             ],
         }
 
-    def _answered_by(self, arm: Arm, table: ColumnLists) -> tuple[list[str], list[float]]:
-        """Model and temperature of each row: the arm's, or those of a seat of its own."""
+    def _answered_by(self, arm: Arm, table: ColumnLists) -> tuple[list[str], list[float | None]]:
+        """Model and temperature of each row: the arm's, or those of a seat of its own; as they were sent."""
         n = len(table["participant"])
-        models, temperatures = [arm.model] * n, [arm.temperature] * n
+        models = [arm.model] * n
+        temperatures = [sent_temperature(self._deviations, arm.model, arm.temperature)] * n
         if not self._models:
             return models, temperatures
         by_block = self.reading.answered_by(self.methodology, self.phase, arm.id)
@@ -308,8 +310,13 @@ class StageRows:
                 labels = [model.label(arm.model) for model in choices]
                 models[place] = by_block.get(f"{who}|{session}|{round_}|{turn}|{part}", labels[0])
                 served = choices[labels.index(models[place])] if models[place] in labels else choices[0]
-                temperatures[place] = arm.temperature if served.temperature is None else served.temperature
+                asked = arm.temperature if served.temperature is None else served.temperature
+                temperatures[place] = sent_temperature(self._deviations, models[place], asked)
         return models, temperatures
+
+    @cached_property
+    def _deviations(self) -> Deviations:
+        return read_deviations(self.reading.ledger)
 
     @cached_property
     def _remembering(self) -> frozenset[str]:

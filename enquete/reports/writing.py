@@ -118,7 +118,8 @@ COLUMN_MEANINGS: Mapping[str, str] = {
     "content": N_("what a given answer lacks, see below; empty for all others"),
     "confidence": N_("self-reported confidence, 0–1"), "memory_available": N_("had a readable memory in this phase"),
     "baseline": N_("origin of T0, on T0 rows only"), "model": N_("model; empty where a person answered"),
-    "temperature": N_("temperature; empty where a person answered"), "language": N_("language of the interview"),
+    "temperature": N_("temperature as it was sent; empty where a person answered, or where the model takes none"),
+    "language": N_("language of the interview"),
     "elicitation": N_("point answer or distribution"),
     "distribution": N_("probability of every option (a JSON object); empty for point answers. value then is the "
                        "median"),

@@ -222,7 +222,6 @@ class LedgerContext:
     retry_failed: bool = False  # ask once more for what failed, and only for that
     late: bool = False  # this phase is over: what is asked now says so
     carries_over: bool = False  # see Procedure
-    in_batches: bool = False
     served: Callable[[ServedModel, bool], MeteredModel] | None = None
     """A model that a block names; whether it is the last one, for whose server a run is patient."""
     run: str = field(init=False)

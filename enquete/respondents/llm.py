@@ -297,6 +297,8 @@ async def interview(
         pending = missing or _violating(block, constraint, answers)
         if not pending or (missing and attempt >= ATTEMPTS - 1):
             break
+        if completion.finish == "content_filter":  # the provider's filter takes offence at this prompt each time
+            break
         problem = _problem(reading) if missing else "constraint"
     return Reply("done", _in_order(block, constraint, answers, _left_open(pending, reading)))
 

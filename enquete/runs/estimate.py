@@ -55,7 +55,6 @@ WRITTEN_LEAST, WRITTEN_MOST = 0.5, 3.0
 MARGIN = 1.02  # rounding of a sample
 SECONDS_BEFORE = (0.3, 1.0, 3.0)  # until the first token: least, likely, most
 TOKENS_A_SECOND = (150.0, 50.0, 15.0)  # a model's writing
-DAY = 86_400  # seconds that a batch may take
 SYNTHETIC_SECONDS = 0.002  # CPU of one call without a model
 
 
@@ -117,7 +116,6 @@ class Estimate(BaseModel):
         Range | None, Field(description="None for a local model: how fast this machine is only its answers tell")
     ]
     concurrency: int
-    batches: Annotated[int, Field(description="about so many, one after another, each of up to 24 hours; 0: none")] = 0
     cap_tokens: int
     cap_usd: float | None = None
     notes: tuple[str, ...] = ()
@@ -269,7 +267,6 @@ def estimated(
     arms = {arm.id: arm for arm in record.arms}
     url = asked_url(record, machine)
     lines = (*(_line(record, rehearsal, kind, arms[kind.arm], prices, url) for kind in rehearsal.kinds), *more)
-    batches = _batches(record, rehearsal) if record.batch else 0
     return Estimate(
         sim_id=record.sim_id,
         agents=rehearsal.of,
@@ -278,26 +275,12 @@ def estimated(
         lines=lines,
         largest_call=rehearsal.largest,
         courses={claim: tuple(course) for claim, course in rehearsal.courses.items()},
-        seconds=_seconds(lines, record, machine, batches),
+        seconds=_seconds(lines, record, machine),
         concurrency=machine.concurrency,
-        batches=batches,
         cap_tokens=machine.cap_tokens or machine.default_cap_tokens,
         cap_usd=machine.cap_usd,
         notes=tuple(notes),
     )
-
-
-def _batches(record: RunRecord, rehearsal: Rehearsal) -> int:
-    """One after another: rounds and turns, what the interviewer works out between them, probes behind the main arm,
-    then the critic and the narrative. Methodologies of a phase share theirs."""
-    longest: dict[str, int] = {}
-    for (name, phase), steps in rehearsal.steps.items():
-        works = {kind.purpose for kind in rehearsal.kinds if (kind.methodology, kind.phase) == (name, phase)}
-        by_row = rehearsal.plans[name, phase].by_row
-        needed = steps + sum(steps if work in by_row else 1 for work in works - {"answer"})
-        longest[phase] = max(longest.get(phase, 0), needed)
-    asides = 1 + any(arm.aside for arm in record.arms)
-    return asides * sum(longest.values()) + (record.critic is not None) + 1
 
 
 def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, prices: Prices, url: str) -> EstimateLine:
@@ -375,13 +358,10 @@ def _tokens(
     return Range(low=low, likely=likely, high=high).whole()
 
 
-def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine, batches: int) -> Range | None:
-    """Calls in lanes, as many as may be in flight; no faster than the model's limits allow. Of batches what is promised
-    at most."""
+def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine) -> Range | None:
+    """Calls in lanes, as many as may be in flight; no faster than the model's limits allow."""
     if record.weights:
         return None
-    if batches:
-        return Range(low=0, likely=batches * DAY, high=batches * DAY)
     paid = {arm.model for arm in record.arms if arm.respondent == "llm"} | {record.interviewer_model}
     paid |= {served.label(model) for served in served_models(record) for model in tuple(paid)}
     ends = []
@@ -460,7 +440,6 @@ class Rehearsal:
     rows: Mapping[tuple[str, str], int]
     plans: Mapping[tuple[str, str], Plan]
     courses: Mapping[str, Sequence[float]] = field(default_factory=dict)  # by claim, see budget.Claim
-    steps: Mapping[tuple[str, str], int] = field(default_factory=dict)  # rounds and turns, one after another
     largest: int = 0  # tokens that one call reserves at most: so much must be left for the last one
     together: frozenset[str] = frozenset()
     by_persons: frozenset[tuple[str, str]] = frozenset()  # stages in which persons answer: how long, nobody knows
@@ -492,7 +471,7 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
     return replace(
         rehearsed, kinds=(*rehearsed.kinds, *seated.kinds), rows={**rehearsed.rows, **seated.rows},
         plans={**rehearsed.plans, **seated.plans}, courses={**rehearsed.courses, **seated.courses},
-        steps={**rehearsed.steps, **seated.steps}, largest=max(rehearsed.largest, seated.largest),
+        largest=max(rehearsed.largest, seated.largest),
         together=frozenset(seating), by_persons=rehearsed.by_persons | seated.by_persons,
     )  # fmt: skip
 
@@ -528,12 +507,10 @@ async def _rehearsed(
             answered = ledger.read(queries.ANSWERED_ROWS, (acted.main.id,))
             rows = {(name, phase): round(n / held[name, phase, acted.main.id]) for name, phase, n in answered}
             largest = ledger.read(queries.LARGEST).fetchone()[0]
-            followed = ledger.read(queries.FOLLOWED, (acted.main.id,)).fetchall()
-            steps = {(name, phase): int(n) for name, phase, n in followed}
             seats = ledger.read(queries.NOTED_IN, (f'%"{PERSON}"%',)).fetchall()
             by_persons = frozenset(plans if record.main.respondent == "human" else seats)
             return Rehearsal(
-                len(chosen), of, kinds, rows, plans, _courses(ledger, acted), steps, largest, by_persons=by_persons
+                len(chosen), of, kinds, rows, plans, _courses(ledger, acted), largest, by_persons=by_persons
             )
         finally:
             await ledger.close()

@@ -28,6 +28,7 @@ from enquete.ledger.folders import LEDGER
 from enquete.ledger.record import RunRecord
 from enquete.ledger.workers import addresses, evict
 from enquete.runs.model_server import LIMITER
+from enquete.runs.planning import models_of
 from enquete.runs.run_session import Progress, RunSession, ShardExecutor
 from enquete.runs.worker import (
     KINDS,
@@ -42,6 +43,7 @@ from enquete.runs.worker import (
 )
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import RunPaused, SettingsError
+from enquete.state.model_names import is_object
 from enquete.state.request import LOCAL
 from enquete.state.settings import Machine
 
@@ -109,9 +111,10 @@ def require_executor(chosen: str, record: RunRecord | None, machine: Machine) ->
         )
     if not n:
         scheduler_of(chosen)
-    if record is not None and record.batch:
+    if record is not None and any(is_object(model) for model in models_of(record)):
         raise SettingsError(
-            f"executor: a run in batches waits for its server, not for this machine: leave {chosen} out"
+            f"executor: with {chosen} other processes would ask a chat model object that exists in this one alone: "
+            "name the model (provider:name), or leave the executor out"
         )
     if record is not None and record.weights:
         raise SettingsError(

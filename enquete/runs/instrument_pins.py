@@ -29,6 +29,7 @@ from enquete.instruments.load import instrument_hash, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
 from enquete.instruments.text import instrument_notices
 from enquete.ledger import queries
+from enquete.ledger.deviations import read_deviations
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord, UsedInstrument
 from enquete.locale import N_, tell
@@ -89,6 +90,7 @@ def as_file(record: RunRecord, ledger: Ledger) -> Iterator[str]:
         "fingerprint": record.fingerprint,
         "population": _population(record, ledger),
         "prompts": _prompts(ledger),
+        "sent_otherwise": read_deviations(ledger),
     }
     before, _, after = to_json(content, indent=1).decode().rpartition(to_json(AGENTS).decode())
     yield before

@@ -23,23 +23,28 @@ from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
 from enquete.ledger.shared_limits import SharedPace
-from enquete.models.faults import mask, servers_in, shown_url
+from enquete.models.chat_models import make_chat_model, require_chat_model
+from enquete.models.chat_replies import ModelResponse
+from enquete.models.faults import checked_url, mask, shown_url
 from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered_model import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices, server_of
-from enquete.models.servers import Limiter, health_of
-from enquete.models.transport import Fleet, Transport
+from enquete.models.servers import Limiter
+from enquete.models.transport import Room, Transport
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent
-from enquete.runs.planning import served_models
+from enquete.runs.planning import models_of, served_models
 from enquete.state.asking import Arm, ServedModel
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, SettingsError
+from enquete.state.interview_context import Prompt
 from enquete.state.methodology import alongside
+from enquete.state.model_names import PROVIDERS, has_own_service, is_object, provider_of
 from enquete.state.request import NO_KEY, ModelLimits
 from enquete.state.settings import LOCAL_URL, Machine, is_local, setting_of
 
 if TYPE_CHECKING:
-    from enquete.models.http_client import Absence
+    from enquete.models.chat_services import ChatService
+    from enquete.models.reachability import Absence
 
 EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 """Seconds between two looks at what is waited for, for people and for the log."""
@@ -57,11 +62,18 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
     if record.weights:
         return LOCAL_URL
     named = "" if record.key_variable else machine.base_url  # its key is no other server's
-    return named or record.base_url or OPENAI_URL
+    return named or _own_url(record) or OPENAI_URL
+
+
+def _own_url(record: RunRecord) -> str:
+    """The run's own server, where names without a provider are asked: not the address of a provider."""
+    return "" if has_own_service(record.main.model) else record.base_url
 
 
 def at_its_server(record: RunRecord, machine: Machine) -> Machine:
     """With the run's own server and the key it was begun with, unless others are named now. Raises SettingsError."""
+    if has_own_service(record.main.model):
+        return machine
     if not record.key_variable:
         return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
     server = ServedModel(base_url=record.base_url, key_variable=record.key_variable.removeprefix(NO_KEY))
@@ -115,24 +127,26 @@ def _variable(served: ServedModel, machine: Machine) -> str:
 
 
 class OtherServers:
-    """Transports to the servers of models that answer in place of the run's, each made when it is first needed."""
+    """Senders to the servers of models that answer in place of the run's, each made when it is first needed."""
 
     def __init__(self, record: RunRecord, machine: Machine, shared: Ledger | None = None):
         """`shared`: as of `make_sender`."""
         self._shared = shared
         self._machine = at_its_server(record, machine)
         self._own = asked_url(record, machine).rstrip("/")
-        self._senders: dict[tuple[str, str, bool], Transport | Fleet] = {}
+        self._senders: dict[tuple[str, str, bool], ModelSenders] = {}
 
-    def sender(self, served: ServedModel, *, patient: bool) -> Transport | Fleet:
+    def sender(self, served: ServedModel, *, patient: bool) -> ModelSenders:
         """`patient`: whether its server is waited for while it is away, or another model stands by."""
-        url, variable = served.base_url.rstrip("/") or self._own, _variable(served, self._machine)
+        own_url, variable = served.base_url.rstrip("/"), _variable(served, self._machine)
+        url = own_url or self._own
         key = (url, variable, patient)
         if key not in self._senders:
             named: dict[str, object] = {} if url == self._own and not variable else {"api_key": key_in(variable)}
             if not patient:
                 named["patience_s"] = min(self._machine.patience_s, STANDBY_S)
-            self._senders[key] = _sender(url, self._machine.model_copy(update=named), self._shared)
+            machine = self._machine.model_copy(update=named)
+            self._senders[key] = ModelSenders(url, machine, self._shared, own_url=own_url, key_variable=variable)
         return self._senders[key]
 
     def halt(self) -> None:
@@ -148,27 +162,98 @@ class OtherServers:
             await sender.aclose()
 
 
+class ModelSenders:
+    """The requests of a run, each to the server of its model: see `metered_model.Sender`.
+
+    A name goes to the server that is named, `provider:name` to the provider, the label of a chat model object to that
+    object. Each has limits, health and patience of its own.
+    """
+
+    def __init__(
+        self, url: str, machine: Machine, shared: Ledger | None = None, *, own_url: str = "", key_variable: str = ""
+    ):
+        """
+        Args:
+            url: Where names without a provider are asked.
+            shared: As of `make_sender`.
+            own_url: Another address than a provider's own.
+            key_variable: Of a provider, where it is not the usual one.
+        """
+        self._url = url
+        self._machine = machine
+        self._shared = shared
+        self._own_url = own_url
+        self._key_variable = key_variable
+        self._transports: dict[str, Transport] = {}
+        self._is_halted = False
+
+    def _of(self, model: str) -> Transport:
+        place = model if is_object(model) else provider_of(model)
+        if place not in self._transports:
+            self._transports[place] = transport = self._make(place)
+            if self._is_halted:
+                transport.halt()
+        return self._transports[place]
+
+    def _make(self, place: str) -> Transport:
+        if not place:
+            return _transport(self._url, self._machine, self._shared)
+        from enquete.models.langchain_chat import LangChainChat  # noqa: PLC0415 - slow, and not for every run
+
+        keys = PROVIDERS[place].keys if place in PROVIDERS else ()
+        variables = (self._key_variable,) if self._key_variable else keys
+        key = next((value for name in variables if (value := setting_of(name))), "")
+        own_url, variable = self._own_url, self._key_variable
+        service = LangChainChat(lambda model: make_chat_model(model, own_url, variable), key, self._machine.patience_s)
+        address = own_url or (place.rpartition(":")[0] if is_object(place) else place)
+        transport = _transport(address, self._machine, self._shared, service)
+        transport.key_name = " or ".join(variables)
+        return transport
+
+    async def send(
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Room = None, agent: str = ""
+    ) -> ModelResponse:
+        """See `Transport.send`."""
+        sender = self._of(model)
+        return await sender.send(prompt, model=model, temperature=temperature, seed=seed, room=room, agent=agent)
+
+    async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
+        """See `Transport.fit`."""
+        return await self._of(model).fit(prompt, model, agent)
+
+    @property
+    def waits_for(self) -> str:
+        """See `Transport.waits_for`, of the first that is waited for."""
+        return next((sender.waits_for for sender in self._transports.values() if sender.waits_for), "")
+
+    def halt(self) -> None:
+        """See `Transport.halt`."""
+        self._is_halted = True
+        for sender in self._transports.values():
+            sender.halt()
+
+    async def aclose(self) -> None:
+        """Let go of every server."""
+        for sender in self._transports.values():
+            await sender.aclose()
+
+
 def server_url(record: RunRecord, machine: Machine) -> str | None:
-    """Where requests go; None where no model is asked. Raises SettingsError where neither key nor server is known, or
-    batches would be ordered from several."""
+    """Where names without a provider are asked; None where there are none. Raises SettingsError where neither key nor
+    server is known."""
     if machine.offline or not record.asks_model:
+        return None
+    named = {*models_of(record), *filter(None, [record.interviewer_model])}
+    if named and all(has_own_service(model) for model in named):
         return None
     if machine.api_key is None and not machine.base_url:
         raise SettingsError("this run's answers come from a model: set LLM_API_KEY or LLM_BASE_URL")
-    url = url_of(machine)
-    if record.batch and len(servers_in(url)) > 1:
-        raise SettingsError(
-            f"batch: a batch is ordered from one server, and LLM_BASE_URL names {shown_url(url)}; name one of them, or "
-            "leave batch out"
-        )
-    return url
+    return url_of(machine)
 
 
-def make_sender(
-    record: RunRecord, machine: Machine, shared: Ledger | None = None
-) -> Transport | Fleet | LocalModel | None:
-    """The transport, or a fleet's, where any arm needs a model; with a server of the run's own where that is a local
-    one. `shared`: the ledger by which several processes keep the run's pace."""
+def make_sender(record: RunRecord, machine: Machine, shared: Ledger | None = None) -> ModelSenders | LocalModel | None:
+    """Who sends, where any arm needs a model; with a server of the run's own where that is a local one. `shared`: the
+    ledger by which several processes keep the run's pace."""
     if record.weights and not machine.offline:
         keyless = machine.model_copy(update={"api_key": None})
         return LocalModel(
@@ -176,30 +261,25 @@ def make_sender(
         )
     machine = at_its_server(record, machine)
     url = server_url(record, machine)
-    return _sender(url, machine, shared) if url else None
+    if machine.offline or not record.asks_model:
+        return None
+    own_url = record.base_url if has_own_service(record.main.model) else ""
+    variable = record.key_variable.removeprefix(NO_KEY) if has_own_service(record.main.model) else ""
+    return ModelSenders(url or OPENAI_URL, machine, shared, own_url=own_url, key_variable=variable)
 
 
-def _sender(url: str, machine: Machine, shared: Ledger | None = None) -> Transport | Fleet:
-    weights = servers_in(url)
-    if len(weights) == 1:
-        return _transport(next(iter(weights)), machine, shared)
-    return Fleet(
-        [(_transport(server, machine, shared, beside_others=True), weight) for server, weight in weights.items()]
-    )
-
-
-def _transport(url: str, machine: Machine, shared: Ledger | None = None, *, beside_others: bool = False) -> Transport:
-    """`beside_others`: with a pace of its own beside other servers of the model."""
-
+def _transport(
+    url: str, machine: Machine, shared: Ledger | None = None, service: ChatService | None = None
+) -> Transport:
     def pace(model: str, limits: ModelLimits) -> SharedPace | None:
         if shared is None or not (limits.requests_per_minute or limits.tokens_per_minute):
             return None
-        name = f"{model} {url}" if beside_others else model
-        return SharedPace(shared, name, limits.requests_per_minute, limits.tokens_per_minute)
+        return SharedPace(shared, model, limits.requests_per_minute, limits.tokens_per_minute)
 
     return Transport(
         base_url=url,
-        api_key=machine.api_key,
+        api_key=None if service else machine.api_key,
+        service=service,
         timeout_s=machine.timeout_s,
         limiter=LIMITER,
         limits=machine.limits,
@@ -216,33 +296,31 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
     require_served(served, machine, listed=False)
     machine = at_its_server(record, machine)
     url = server_url(record, machine)
+    for model in sorted({*models_of(record), record.interviewer_model}):
+        if has_own_service(model):
+            require_chat_model(model, record.key_variable.removeprefix(NO_KEY) if model == record.main.model else "")
     if url is not None:
         await require_server(url, record.interviewer_model or record.main.model, machine)
 
 
 async def require_server(url: str, model: str, machine: Machine) -> None:
-    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers. What is to be waited for,
-    or a cache may stand in for, is only told about, in the log; so is one of several while another is there."""
-    from enquete.models.http_client import absence  # noqa: PLC0415 - the SDK takes half a second to import
+    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers. What is to be waited for
+    is only told about, in the log. Raises SettingsError where a provider's package or key is missing."""
+    if has_own_service(model):
+        require_chat_model(model)
+        return
+    from enquete.models.reachability import absence  # noqa: PLC0415 - the SDK takes half a second to import
 
-    urls = list(servers_in(url))
-    absences = await asyncio.gather(*(absence(server, machine.api_key) for server in urls))
+    missing = await absence(url, machine.api_key)
+    if missing is None:
+        return
     key = machine.api_key.get_secret_value() if machine.api_key else ""
-    patient = machine.waits_for_server or machine.cache or any(missing.loading for missing in absences if missing)
-    for server, missing in zip(urls, absences, strict=True):
-        if missing is None:
-            continue
-        shown = mask(shown_url(server), key)
-        words = f"The model server {shown} {missing.did} (asked before anything else; model {model!r})."
-        if missing.wrong_key or missing.wrong_url:
-            raise _refusal(missing, words)
-        if None in absences:
-            health_of(server).failed(missing.did, unreachable=True, away=True)
-            log.warning("%s Its agents are asked at the others until it is back.", words)
-        elif patient:
-            log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)
-        else:
-            raise _refusal(missing, words)
+    shown = mask(shown_url(url), key)
+    words = f"The model server {shown} {missing.did} (asked before anything else; model {model!r})."
+    patient = machine.waits_for_server or missing.loading
+    if missing.wrong_key or missing.wrong_url or not patient:
+        raise _refusal(missing, words)
+    log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)
 
 
 def _refusal(absence: Absence, words: str) -> ModelError:
@@ -283,17 +361,15 @@ class StandaloneContext:
 
 
 def url_of(machine: Machine) -> str:
-    """Of the server, or of each of several. Raises SettingsError."""
-    url = machine.base_url or OPENAI_URL
-    weights = servers_in(url)
-    return next(iter(weights)) if len(weights) == 1 else url
+    """The server's base URL. Raises SettingsError."""
+    return checked_url(machine.base_url or OPENAI_URL)
 
 
 @asynccontextmanager
 async def staffed(ledger: Ledger, model: str, machine: Machine, methodology: str) -> AsyncIterator[StandaloneContext]:
     """methodology: under which its requests stand in the ledger."""
     url = url_of(machine)
-    sender = _sender(url, machine)
+    sender = ModelSenders(url, machine)
     budget = Budget(machine.cap_tokens or machine.default_cap_tokens, ledger.total("tokens"))
     budget.when_stopped = sender.halt
     metered = MeteredModel(

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from enquete.models.tracing import untraced
+from langsmith.run_helpers import tracing_context
+
 from enquete.runs.planning import planned
 from enquete.runs.run_session import Progress, RunSession, session_at_address
 from enquete.state.asking import ATTEMPTS
@@ -69,7 +70,7 @@ async def rehearse_stages(session: RehearsalSession) -> None:
     """Run the graph of every methodology that the run asks; those taken over from another run are left out."""
     names = dict.fromkeys(name for name, _ in planned(session.record))
     async with session_at_address(session) as address:
-        with untraced():
+        with tracing_context(enabled=False):  # nothing is asked here that a trace could show
             for name in names:
                 if name not in session.record.carried:
                     await _rehearse(session, address, name)

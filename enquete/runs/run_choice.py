@@ -79,6 +79,7 @@ from enquete.simulations.population import (
 from enquete.state.asking import AS_WRITTEN, FEW, PRESENTATIONS, Arm, Language, PagedPeople, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.methodology import Methodology
+from enquete.state.model_names import has_own_service
 from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, fields_about
 from enquete.state.settings import (
     LOCAL_URL,
@@ -404,7 +405,6 @@ def _choice(
     unfinished = [run for run in known if not run.is_finished]
     for run in unfinished:
         if is_run_meant(run, draft):
-            require_as_begun(request, run.record)
             require_primary(request, run.record)
             require_store(request, run.folder)
             return RunChoice("resume", run.folder, run.record)
@@ -516,7 +516,7 @@ def draft_replay(request: RunRequest, interviews: Path) -> RunRecord:
             f"respondent replay: run {source.folder.name} is not finished, so there is nothing whole to replay"
         )
     return source.record.model_copy(
-        update={"run_id": new_run_id(), "created_at": now(), "replay_of": source.folder.name, "batch": False}
+        update={"run_id": new_run_id(), "created_at": now(), "replay_of": source.folder.name}
     )
 
 
@@ -635,8 +635,6 @@ def draft_record(
             f"seats name models ({named}), but no model answers in this run: name the run's (model=…), or leave them "
             f"out"
         )
-    if served and request.batch:
-        raise SettingsError("batch: seats are asked at servers of their own, one at a time; leave one of them out")
     machine = resolve_machine(request, environment)
     require_served(served, machine, listed=request.own_folder is not None, needs_keys=not only_estimated)
     memory: MemoryKind = request.memory or environment.memory or "local"
@@ -680,12 +678,11 @@ def draft_record(
         ],
         versions=dict(versions()),
         revision=revision(),
-        base_url="" if weights else shown_url(request.base_url or environment.base_url or ""),
+        base_url="" if weights else shown_url(named_url(request, environment, main)),
         key_variable=request.key_variable,
         created_at=now(),
         weights=weights,
         critic=critic,
-        batch=in_batches(request, arms, local=weights is not None),
     )
     if weights is None and not only_estimated:
         server_url(record, machine)
@@ -998,12 +995,10 @@ def settings_of(base: RunRecord, asked: list[str], given: Mapping[str, Mapping[s
     return {name: {**base.settings.get(name, {}), **given.get(name, {})} for name in asked}
 
 
-def in_batches(request: RunRequest, arms: Sequence[Arm], *, local: bool) -> bool:
-    """Of a new run. Raises SettingsError where no server with a Batch API is asked."""
-    if request.batch and (local or not any(arm.respondent == "llm" for arm in arms)):
-        why = "a local model has" if local else "no model answers, so there is"
-        raise SettingsError(f"batch: {why} no Batch API; leave it out")
-    return request.batch
+def named_url(request: RunRequest, environment: Environment, main: Arm) -> str:
+    """The server that is named for a run; LLM_BASE_URL is that of names without a provider."""
+    usual = "" if has_own_service(main.model) else environment.base_url
+    return request.base_url or usual or ""
 
 
 def require_store(request: RunRequest, folder: Path) -> None:
@@ -1029,13 +1024,4 @@ def require_primary(request: RunRequest, record: RunRecord) -> None:
         raise SettingsError(
             f"primary: run {record.run_id} was begun with {pinned or 'the usual primary questions'}, and primary "
             "questions are fixed before the first answer; leave primary out, or start another run beside it: new=True"
-        )
-
-
-def require_as_begun(request: RunRequest, record: RunRecord) -> None:
-    """Raises SettingsError where a run would go on at twice the price that is asked for."""
-    if request.batch and not record.batch:
-        raise SettingsError(
-            f"batch: run {record.run_id} is unfinished and was begun without batches, so it goes on without; leave "
-            "batch out to go on with it, or start another beside it: new=True"
         )

@@ -12,17 +12,16 @@ import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from uuid import uuid4
 
 from enquete.ledger import queries
 from enquete.ledger.backup import BackupCopies, backed_up
-from enquete.ledger.batch_jobs import BatchOrder, sweep_unordered
 from enquete.ledger.budget import Budget, Claim
 from enquete.ledger.damage import require_sound
 from enquete.ledger.drives import DiskReserve
@@ -34,8 +33,6 @@ from enquete.ledger.record import RunRecord, has_fallbacks
 from enquete.ledger.shared_limits import SharedBudget
 from enquete.ledger.workers import DRIVER, evict_all, has_workers, make_tables, register, register_driver
 from enquete.ledger.writer import LOST, lost_text, missing, told_beside
-from enquete.models.cache import ResponseCache, default_folder
-from enquete.models.faults import servers_in
 from enquete.models.metered_model import MeteredModel, Replay, Sender, Standby, Terms, valued
 from enquete.models.prices import Prices
 from enquete.respondents.critic import STAND_IN
@@ -56,15 +53,9 @@ from enquete.state.methodology import Truth
 from enquete.state.request import LOCAL, RunRequest
 from enquete.state.settings import Environment, Machine
 
-if TYPE_CHECKING:
-    from enquete.models.batches import BatchQueue
-
 Progress = Callable[[Event], None]
 log = logging.getLogger("enquete")
 
-MOST_IN_BATCHES = 10_000
-"""Calls of a run that wait for batches, or for their replies, at once, in place of those in flight. With 5 KB of text
-each holds 32 KB of memory."""
 SETTLING_SHARE = 8
 """Calls of a run beside those that may be in flight, one for so many of these: filed before a slot is free, or settled
 after, so that slots need not wait for commits."""
@@ -108,9 +99,9 @@ class RunSession(RunBase[Ledger]):
             self.budget.when_stopped = self._halt
         self._contexts: dict[tuple[str, str, str], LedgerContext] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
-        most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 4 * machine.concurrency)
-        self._admission = asyncio.Semaphore(most + most // SETTLING_SHARE)
-        self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
+        calls = machine.concurrency
+        self._admission = asyncio.Semaphore(calls + calls // SETTLING_SHARE)
+        self.shard_slots = asyncio.Semaphore(max(2, -(-4 * calls // machine.shard_size)))
 
         self.memories = 0  # how often what agents remember, or who is asked, was made anew: workers must follow
         self.executor: ShardExecutor | None = None  # once shards were given to one
@@ -120,7 +111,7 @@ class RunSession(RunBase[Ledger]):
         self.stopping: asyncio.Task[None] | None = None
 
     def _halt(self) -> None:
-        for waiting in (self._sources.sender, self._sources.others, self._sources.batch_queue):
+        for waiting in (self._sources.sender, self._sources.others):
             if waiting is not None:
                 waiting.halt()
 
@@ -138,22 +129,6 @@ class RunSession(RunBase[Ledger]):
         """Why nothing moves, while the model's server is away or being started; else ""."""
         known = (self._sources.sender, self._sources.others)
         return next((sender.waits_for for sender in known if sender is not None and sender.waits_for), "")
-
-    def tell(self, progress: Progress) -> None:
-        """How far the run's batches are is progress too: of requests, not of agents."""
-
-        def report(order: BatchOrder, placed: int, fault: str) -> None:
-            settled, more = order.done + order.failed, {"batches": placed, "fault": fault}
-            progress(event_of(self.budget, ("batch", "", "main", order.number), settled, order.total) | more)
-
-        if self._sources.batch_queue is not None:
-            self._sources.batch_queue.tell(report)
-
-    def terms_of(self, key: CallKey, model: str) -> Terms:
-        """On which terms a call of an earlier session is paid."""
-        if key.methodology not in self.record.methods:
-            return self._terms(model, 0, 0, "")
-        return self._terms(model, 0, 0, claim_name(key.methodology, key.phase, self.arm(key.arm)))
 
     def truth(self, name: str) -> Truth:
         """What is planted in the synthetic respondent."""
@@ -206,14 +181,13 @@ class RunSession(RunBase[Ledger]):
             population=people,
             ledger=self.ledger,
             respondent=make_respondent(arm, main, lambda: self.truth(name), self.record.language, self.ledger),
-            model=self._metered(arm.model, arm.temperature, arm.seed, claim, cached=not arm.aside),
+            model=self._metered(arm.model, arm.temperature, arm.seed, claim),
             interviewers=self.interviewers(claim),
             interviewer_has_model=bool(self.record.interviewer_model) and self.ledger.run != REHEARSAL,
             by_model=self.by_model,
             retry_failed=self.machine.retry_failed,
             late=self.is_over(phase),
             carries_over=self.procedure(name).carries_over,
-            in_batches=self.record.batch,
             served=partial(self._served, arm, claim),
         )
 
@@ -233,7 +207,6 @@ class RunSession(RunBase[Ledger]):
         sender = self._sources.sender if at_own or others is None else others.sender(served, patient=last)
         return MeteredModel(
             self.ledger, self.budget, sender, terms, admission=self._admission, replay=self._sources.replay,
-            cache=None if arm.aside else self._sources.cache,
         )  # fmt: skip
 
     @cached_property
@@ -252,7 +225,7 @@ class RunSession(RunBase[Ledger]):
     def critic(self, *, again: bool = False) -> Metered:
         """Who grades and compares. `again`: judges once more, with another seed and whatever it said before."""
         seed = self.record.main.seed + again
-        return self._metered(self.record.critic_model or STAND_IN, 0, seed, CRITIC, cached=not again)
+        return self._metered(self.record.critic_model or STAND_IN, 0, seed, CRITIC)
 
     def cost_of(self, model: str, used: Used) -> float | None:
         """US dollars at the run's server; None where the model's price is unknown."""
@@ -263,17 +236,14 @@ class RunSession(RunBase[Ledger]):
         url = asked_url(self.record, self.machine)
         return Terms(model, temperature, seed, self._sources.prices.of(model, url), claim, url)
 
-    def _metered(self, model: str, temperature: float, seed: int, claim: str, *, cached: bool = True) -> MeteredModel:
-        """`cached`: probes and replicates must be asked, whatever was answered to the same words before."""
+    def _metered(self, model: str, temperature: float, seed: int, claim: str) -> MeteredModel:
         return MeteredModel(
             self.ledger,
             self.budget,
             self._sources.sender,
             self._terms(model, temperature, seed, claim),
-            batches=self._sources.batch_queue,
             admission=self._admission,
             replay=self._sources.replay,
-            cache=self._sources.cache if cached else None,
             standby=self._standby,
         )
 
@@ -302,8 +272,6 @@ class Sources:
     sender: Sender | None = None
     others: OtherServers | None = None
     replay: Replay | None = None
-    cache: ResponseCache | None = None
-    batch_queue: BatchQueue | None = None
     prices: Prices = field(default_factory=lambda: Prices.read(None))
 
 
@@ -324,7 +292,7 @@ def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Pri
     usd = spent_usd(ledger, record, prices, url) or 0.0
     if owner:
         return SharedBudget(ledger, owner, cap, tokens, cap_usd=cap_usd, spent_usd=usd, claims=expected, draw=expect)
-    return Budget(cap, tokens, cap_usd=cap_usd, spent_usd=usd, claims=expected, at_once=record.batch)
+    return Budget(cap, tokens, cap_usd=cap_usd, spent_usd=usd, claims=expected)
 
 
 def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> float | None:
@@ -439,7 +407,7 @@ async def _opened(folder: Path, machine: Machine | None) -> AsyncIterator[RunSes
             await ledger.note(LOST, str(gone + noted))
         if ledger.look(has_workers):
             await ledger.write(evict_all)
-        await (sweep_unordered(ledger) if record.batch else ledger.sweep())
+        await ledger.sweep()
         for name, cap in (("cap_tokens", machine.cap_tokens), ("cap_usd", machine.cap_usd)):
             if cap is not None:
                 await ledger.note(name, str(cap))
@@ -458,8 +426,6 @@ async def _opened(folder: Path, machine: Machine | None) -> AsyncIterator[RunSes
         made.copies = await stack.enter_async_context(
             backed_up(ledger, made.stop_soon, lambda: not disk_reserve.notice)
         )
-        if sources.batch_queue is not None:
-            adopt(sources.batch_queue, ledger, made.budget, made.terms_of)
         yield made
 
 
@@ -489,8 +455,8 @@ async def open_sources(
     stack: AsyncExitStack, folder: Path, record: RunRecord, machine: Machine, ledger: Ledger
 ) -> Sources:
     """A replay reads its run and nothing else; a run of models has a transport (whose pace is kept by the ledger where
-    others ask beside this process), batches where it was begun so, and a cache where one is wanted."""
-    prices = Prices.read(machine.prices, batch=record.batch)
+    others ask beside this process)."""
+    prices = Prices.read(machine.prices)
     if record.replay_of:
         earlier = stack.enter_context(open_ledger(folder.parent / record.replay_of))
         return Sources(replay=LedgerReplay(earlier), prices=prices)
@@ -499,35 +465,11 @@ async def open_sources(
     if sender is None:
         return Sources(prices=prices)
     stack.push_async_callback(sender.aclose)
-    cache = None
-    if machine.cache:
-        cache = stack.enter_context(
-            closing(ResponseCache((machine.cache_dir or default_folder()) / "responses.sqlite"))
-        )
-    batch_queue = None
-    if record.batch:
-        from enquete.models.batches import BatchQueue  # noqa: PLC0415 - the SDK takes a second to import
-
-        url = asked_url(record, machine)
-        batch_queue = BatchQueue(next(iter(servers_in(url))), machine.api_key, ledger, patience_s=machine.patience_s)
-        stack.push_async_callback(batch_queue.aclose)
     others = None
     if served_models(record) or has_fallbacks(record.settings):
         others = OtherServers(record, machine, shared)
         stack.push_async_callback(others.aclose)
-    return Sources(sender, others, cache=cache, batch_queue=batch_queue, prices=prices)
-
-
-# --- Where responses come from that no request is made for now: batches of an earlier session, an earlier run
-
-
-def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
-    """Go on with what an earlier session ordered."""
-    from enquete.models.batches import EarlierBatches  # noqa: PLC0415
-
-    batches = EarlierBatches(ledger, budget, terms, batch_queue.key)
-    for call, longest in batch_queue.adopt(batches.settle):
-        batches.take(call, longest)
+    return Sources(sender, others, prices=prices)
 
 
 class LedgerReplay:

@@ -41,7 +41,6 @@ class RunSettings(BaseModel):
     patience_s: float
     waits_for_server: bool
     assume_completed: bool
-    cache: bool
     executor: str
     shard_size: int
     zep_url: str | None
@@ -62,7 +61,7 @@ def resolve_run_machine(request: RunRequest, environment: Environment, recorded:
         return machine
 
     kept: dict[str, Any] = {name: getattr(recorded, name) for name in RunSettings.model_fields}
-    for name in ("base_url", "concurrency", "patience_s", "cache", "executor"):
+    for name in ("base_url", "concurrency", "patience_s", "executor"):
         if getattr(request, name) is not None:
             kept[name] = getattr(machine, name)
     for name in ("timeout_s", "shard_size"):

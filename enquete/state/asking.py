@@ -14,6 +14,8 @@ from typing import Final, Literal, NamedTuple, overload
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
+from enquete.state.model_names import ModelLabel
+
 Outcome = Literal["done", "waiting", "short", "failed"]
 """How a unit, round or methodology ended: done, waiting (for a person, the simulation), short (of budget), failed."""
 
@@ -87,7 +89,7 @@ class Arm(BaseModel):
     id: str = "main"
     role: Literal["main", "b", "replicate", "probe", "placebo", "variant", "human"] = "main"
     respondent: Literal["llm", "synthetic", "human", "replay"] = "synthetic"
-    model: str = "synthetic"
+    model: ModelLabel = "synthetic"
     temperature: float = 0.7
     seed: int = 0
     persona: Literal["own", "swapped", "null"] = "own"
@@ -131,7 +133,7 @@ class ServedModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: str = ""
+    model: ModelLabel = ""
     base_url: str = ""
     key_variable: str = ""
     temperature: float | None = None

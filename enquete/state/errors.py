@@ -254,6 +254,7 @@ class ModelError(EnqueteError):
         self.short = False  # given up because the budget had no room for another try
         self.outage = False  # the server was away for longer than the run's patience: nobody's fault, the run pauses
         self.broken = 0  # connections that broke after the request was sent: possibly billed as well
+        self.booked = (0, 0)  # tokens, read and written, that the server reported for replies that could not be used
 
 
 class ModelUnavailable(ModelError):

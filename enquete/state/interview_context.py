@@ -99,8 +99,6 @@ class InterviewContext(Protocol):
     phase: str
     language: Language
     asking: Asking
-    in_batches: bool
-    """Whether a request may take hours, so that what can be asked side by side should be."""
     by_model: bool
     """Whether a model does the interviewer's work, not its rules; in a rehearsal: whether one will."""
 

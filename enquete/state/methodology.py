@@ -61,7 +61,7 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     carries_over: bool = False
     """Whether a question shows what its unit answered to an earlier one of the same round: then they follow one
     another.
-    Else order does not matter: what is asked item by item is asked side by side, and in batches so is every block."""
+    Else order does not matter: what is asked item by item is asked side by side."""
 
     seats_together: ClassVar[bool] = False
     """Whether a unit is several agents, chosen among all: a rehearsal holds some units of everybody."""
@@ -90,9 +90,6 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
         """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
         blocks = self.blocks(unit, round, context)
-        if context.in_batches and not self.carries_over:
-            replies = await gather(context.ask(block) for block in blocks)
-            return next((reply.state for reply in replies if reply.state != "done"), "done")
         for block in blocks:
             reply = await context.ask(block)
             if reply.state != "done":

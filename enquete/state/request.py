@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from enquete.state.asking import Arm, Spoken
 from enquete.state.errors import SettingsError, of_argument
+from enquete.state.model_names import LONGEST_NAME, name_of_model, with_labels
 from enquete.state.numbers import DecimalMark
 
 # --- Formats of data -------------------------------------------------------------------------------------------------
@@ -195,7 +196,7 @@ class ModelLimits(BaseModel):
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 SINGLE = BeforeValidator(lambda given: [given] if isinstance(given, str) else given)  # a name where a list is meant
 Names = Annotated[list[Name], SINGLE]
-ModelName = Annotated[str, Field(max_length=200)]
+ModelName = Annotated[str, BeforeValidator(name_of_model), Field(max_length=LONGEST_NAME)]
 FallbackModel = Annotated[str, Field(description="model asked when that one fails")]
 Prose = Annotated[str, Field(max_length=20_000)]
 """What somebody writes: an answer, a persona, a document."""
@@ -342,12 +343,12 @@ class RunRequest(BaseModel):
     ] = None
     model: Annotated[
         ModelName | None,
-        Field(description="model, as the server calls it"),
+        Field(description="model as the server calls it, or provider:name (anthropic:claude-sonnet-4-5)"),
         OptionMetadata("cli", "http", about="study", value="NAME", more="else LLM_MODEL_NAME"),
     ] = None
     base_url: Annotated[
         str | None,
-        Field(description="OpenAI-compatible server up to /v1, or several by weight: URL=2,URL"),
+        Field(description="OpenAI-compatible server up to /v1; of a provider: its address"),
         OptionMetadata("cli", value="URL", more="else LLM_BASE_URL"),
     ] = None
     key_variable: Annotated[
@@ -521,19 +522,6 @@ class RunRequest(BaseModel):
         Field(description="how long the server may stay away before the run pauses"),
         OptionMetadata("cli", option="--patience", value="SECONDS", more=f"{DEFAULT_PATIENCE_S:g} unless named"),
     ] = None
-    cache: Annotated[
-        bool | None,
-        Field(description="take responses to identical requests from earlier runs"),
-        OptionMetadata("cli", more="off; docs/reruns.md"),
-    ] = None
-    batch: Annotated[
-        bool,
-        Field(
-            description="send requests through the server's Batch API: half the price, up to 24 hours a batch; a run "
-            "keeps to it"
-        ),
-        OptionMetadata(*EVERYWHERE, about="start", more="docs/models.md"),
-    ] = False
     executor: Annotated[
         str | None,
         Field(
@@ -632,7 +620,7 @@ def parse_request(**given: Any) -> RunRequest:
 def parsed(model: type[M], given: Mapping[str, Any]) -> M:
     """None is not said. Raises SettingsError naming the argument, its value and what would be right."""
     try:
-        return model(**{name: value for name, value in given.items() if value is not None})
+        return model(**{name: with_labels(value) for name, value in given.items() if value is not None})
     except ValidationError as error:
         raise SettingsError("; ".join(of_argument(e, model.model_fields) for e in error.errors())) from None
 

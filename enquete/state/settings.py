@@ -17,6 +17,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, Json, SecretStr
 
 from enquete.state.asking import AS_WRITTEN, Arm, Spoken
 from enquete.state.errors import SettingsError, complaints
+from enquete.state.model_names import chat_model_of, has_own_service
 from enquete.state.request import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,
@@ -84,13 +85,16 @@ class Environment(BaseModel):
     limits: Json[dict[str, ModelLimits]] = Field({}, validation_alias="ENQUETE_LIMITS")
     patience_s: Patience = Field(DEFAULT_PATIENCE_S, validation_alias="ENQUETE_PATIENCE_S")
     executor: str = Field(LOCAL, pattern=f"^({EXECUTORS})$", validation_alias="ENQUETE_EXECUTOR")
-    cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
-    cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
     local_context: int = Field(DEFAULT_CONTEXT, ge=512, le=1_000_000, validation_alias="ENQUETE_LOCAL_CONTEXT")
     model_servers: Json[dict[str, str]] = Field({}, validation_alias="ENQUETE_MODEL_SERVERS")  # URL → key's variable
     prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
     store: StoreAddress | None = Field(None, validation_alias="ENQUETE_STORE")
     allow_network_drive: bool = Field(False, validation_alias="ENQUETE_ALLOW_NETWORK_DRIVE")
+
+    @property
+    def names_model(self) -> bool:
+        """Whether a model can be asked without anything being said: a key, a server, or a model that needs neither."""
+        return bool(self.api_key or self.base_url) or is_local(self.model) or has_own_service(self.model)
 
     @classmethod
     def variables(cls) -> Iterator[str]:
@@ -156,8 +160,6 @@ class Machine(BaseModel):
     model_servers: dict[str, str] = {}
     patience_s: float = DEFAULT_PATIENCE_S
     waits_for_server: bool = False  # also before the first question: patience was named
-    cache: bool = False
-    cache_dir: Path | None = None
     local_context: int = DEFAULT_CONTEXT  # tokens of one request to a local model
     retry_failed: bool = False
     timeout_s: float = 120
@@ -191,8 +193,6 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
         model_servers=environment.model_servers,
         patience_s=environment.patience_s if request.patience_s is None else request.patience_s,
         waits_for_server=request.patience_s is not None or "patience_s" in environment.model_fields_set,
-        cache=environment.cache if request.cache is None else request.cache,
-        cache_dir=environment.cache_dir,
         local_context=environment.local_context,
         retry_failed=request.retry_failed,
         timeout_s=request.timeout_s,
@@ -213,7 +213,7 @@ def resolve_arms(request: RunRequest, environment: Environment, *, needs_server:
     respondent = request.respondent or (None if request.model else environment.respondent)
     has_server = bool(environment.api_key or request.base_url or environment.base_url)
     if respondent is None:
-        respondent = "llm" if request.model or has_server or is_local(environment.model) else "synthetic"
+        respondent = "llm" if request.model or has_server or environment.names_model else "synthetic"
     if respondent == "synthetic":
         if request.model:
             raise SettingsError(f"model {request.model!r} is named, but the respondent is synthetic: drop one of them")
@@ -224,11 +224,20 @@ def resolve_arms(request: RunRequest, environment: Environment, *, needs_server:
             "no model named: set LLM_MODEL_NAME or say model=NAME (or respondent=synthetic)",
             fact="no model named, and LLM_MODEL_NAME is not set where Enquete runs",
         )
-    if needs_server and not has_server and not is_local(model):
+    if needs_server and not has_server and not is_local(model) and not has_own_service(model):
         raise SettingsError(
-            f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
+            f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL), and it "
+            "is no provider:name"
         )
-    return [_main(request, "llm", model, request.temperature)]
+    return [_main(request, "llm", model, temperature_of(model, request))]
+
+
+def temperature_of(model: str, request: RunRequest) -> float:
+    """What is asked for, else a chat model object's own, else the default."""
+    own = getattr(chat_model_of(model), "temperature", None)
+    if "temperature" in request.model_fields_set or not isinstance(own, int | float):
+        return request.temperature
+    return float(own)
 
 
 def _given_arms(request: RunRequest, arms: list[Arm]) -> list[Arm]:

@@ -23,7 +23,7 @@ class DrivingArguments(TypedDict, total=False):
     out: str | Path | None
     """Results go here instead of the simulation's own interviews/ folder."""
     base_url: str | None
-    """OpenAI-compatible server up to /v1, or several by weight: URL=2,URL."""
+    """OpenAI-compatible server up to /v1; of a provider: its address."""
     budget_tokens: int | None
     """Cap on tokens for the whole run, earlier sessions included; holds until another is named."""
     budget_usd: float | None
@@ -34,8 +34,6 @@ class DrivingArguments(TypedDict, total=False):
     """What the server allows a model: requests_per_minute, tokens_per_minute or concurrency."""
     patience_s: float | None
     """How long the server may stay away before the run pauses."""
-    cache: bool | None
-    """Take responses to identical requests from earlier runs."""
     executor: str | None
     """Where agents are asked: in this process, in N on this machine, or by a Dask cluster's workers."""
     assume_completed: bool
@@ -85,7 +83,7 @@ class Arguments(DrivingArguments, total=False):
     replay_of: str | None
     """Run to replay, which implies respondent replay; the canonical one unless named."""
     model: str | None
-    """Model, as the server calls it."""
+    """Model as the server calls it, or provider:name (anthropic:claude-sonnet-4-5)."""
     key_variable: str
     """NAME of the environment variable with that server's key, '-' for none; LLM_API_KEY unless named."""
     temperature: float
@@ -136,8 +134,6 @@ class Arguments(DrivingArguments, total=False):
     """Start although the estimate exceeds the budget; the run pauses at the cap."""
     fit: Literal["checked", "any"] | None
     """Any: ask although the questions are not about what the simulation is about, or in another language."""
-    batch: bool
-    """Send requests through the server's Batch API: half the price, up to 24 hours a batch; a run keeps to it."""
     digest_chars: int
     """Length of a memory digest."""
     memory: MemoryKind | None

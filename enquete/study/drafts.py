@@ -60,6 +60,7 @@ from enquete.state.asking import Language, Spoken
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings
+from enquete.state.model_names import has_own_service
 from enquete.state.request import DraftRequest, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import wait
@@ -691,7 +692,7 @@ class Drafting:
         self._budget: Budget | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._machine: Machine = resolve_machine(asked, environment)
-        if model and not (self._machine.api_key or self._machine.base_url):
+        if model and not (self._machine.api_key or self._machine.base_url or has_own_service(model)):
             why = "but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
             raise SettingsError(f"model {model!r} is named, {why}")
         folder = Path(into or f"drafts-{population.sim_id}").expanduser().absolute()

@@ -26,7 +26,7 @@ from enquete.simulations.locate import locate
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError, complaints
 from enquete.state.methodology import BegunRun, Operation, RunSnapshot, StoppedRun, Worker
 from enquete.state.request import parse_request
-from enquete.state.settings import Environment, is_local
+from enquete.state.settings import Environment
 from enquete.study.background import awaited, run_in_thread
 from enquete.study.run import Run
 from enquete.study.start import Start, choose_start, drive, start_of_resume
@@ -83,8 +83,7 @@ class FacadePort:
 
     def model(self) -> str:
         environment = Environment.read()
-        has_server = bool(environment.api_key or environment.base_url) or is_local(environment.model)
-        is_asked = environment.respondent == "llm" if environment.respondent else has_server
+        is_asked = environment.respondent == "llm" if environment.respondent else environment.names_model
         return environment.model or "" if is_asked else ""
 
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:

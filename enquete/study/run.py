@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from enquete.ledger import queries
-from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget, Claim, rounded_up
+from enquete.ledger.deviations import Deviations, read_deviations
 from enquete.ledger.drives import require_writable
 from enquete.ledger.entries import usage
 from enquete.ledger.folders import StoredRun, is_held, read_run
@@ -242,10 +242,10 @@ class Run:
         return (len(left) if isinstance(left, list) else 0), str(told.get("why", ""))
 
     @cached_property
-    def waits_for(self) -> str:
-        """Batches that stand at the provider, and how far they are; "" where there are none."""
+    def sent_otherwise(self) -> Deviations:
+        """What was sent otherwise than asked for, by model: None where a field was left out."""
         with open_run(self.folder) as reading:
-            return waited_for(reading.ledger)
+            return read_deviations(reading.ledger)
 
     @property
     def is_driven(self) -> bool:
@@ -502,7 +502,7 @@ def stand(run: RunReading, *, driven: bool) -> RunStanding:
         stages=_stages(run, driven),
         counts=_summed(run, lambda methodology, phase: True),
         usage=(sum(call.read for call in used), sum(call.written for call in used)),
-        usd=spent_usd(ledger, record, Prices.read(environment.prices, batch=record.batch), url),
+        usd=spent_usd(ledger, record, Prices.read(environment.prices), url),
         asks_model=not record.replay_of and record.asks_model,
         outlook=claims(record, ledger, int(noted or DEFAULT_MAX_TOKENS)),
         cap_tokens=int(noted) if noted else environment.max_tokens,

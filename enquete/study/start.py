@@ -21,13 +21,13 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command
+from langsmith.utils import get_env_var, tracing_is_enabled
 
 from enquete.checkpoints.savers import saver
 from enquete.checkpoints.threads import thread_id
 from enquete.checkpoints.tokens import find_run
 from enquete.graphs.interviews import interviews_graph, write_report
 from enquete.ledger import queries
-from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget
 from enquete.ledger.damage import find_damage, require_sound
 from enquete.ledger.drives import START_LOCK, DiskFull, alone, disk_fault, is_full, resume_command
@@ -39,7 +39,6 @@ from enquete.methods.registry import dotted_paths
 from enquete.models.metered_model import BYTES_PER_TOKEN
 from enquete.models.metered_model import estimate as tokens_of
 from enquete.models.prices import Prices
-from enquete.models.tracing import untraced
 from enquete.nodes.synthesis import Synthesise
 from enquete.runs import fit
 from enquete.runs.estimate import (
@@ -185,8 +184,6 @@ class Driver:
         async with using(self._folder.name, self.machine) as run_session:
             self._run_session = run_session
             run_session.simulation, self.simulation = self.simulation, None
-            if self._progress is not None:
-                run_session.tell(self._progress)
             if self._wanted_pause:
                 await run_session.budget.stop(INTERRUPTED)
             try:
@@ -219,11 +216,11 @@ class Driver:
         start: Any = {"run": self._folder.name}
         if snapshot.next and snapshot.values.get("run"):  # killed before its input was taken in, it starts
             start = Command(resume=True) if snapshot.interrupts else None
-        with untraced():
-            async for event in compiled.astream(
-                start, config, context=RunRequest(), stream_mode="custom", subgraphs=True, durability="async"
-            ):
-                self._tell(event[-1])
+        warn_of_tracing()
+        async for event in compiled.astream(
+            start, config, context=RunRequest(), stream_mode="custom", subgraphs=True, durability="async"
+        ):
+            self._tell(event[-1])
         interrupts = (await compiled.aget_state(config)).interrupts
         return dict(interrupts[0].value) if interrupts else None
 
@@ -295,14 +292,15 @@ def _commonest_error(run_session: RunSession) -> str:
     return f"{row[1]} requests failed: {row[0]}" if row else ""
 
 
+def warn_of_tracing() -> None:
+    """Say where personas go while LangSmith is switched on: the variable may have been set for something else."""
+    if tracing_is_enabled():
+        endpoint = get_env_var("ENDPOINT", default="https://api.smith.langchain.com")
+        log.warning("LangSmith is switched on (LANGSMITH_TRACING): prompts and personas are sent to %s.", endpoint)
+
+
 def _note(run_session: RunSession, stop: dict[str, Any]) -> str:
     """Why the run stopped, in the user's words."""
-    standing = waited_for(run_session.ledger)
-    why = _why(run_session, stop)
-    return f"{why}; at the provider: {standing}" if standing else why
-
-
-def _why(run_session: RunSession, stop: dict[str, Any]) -> str:
     reason = stop["reason"]
     if reason == "awaiting_simulation":
         return f"waiting for the simulation to complete ({stop['why']})"
@@ -575,7 +573,7 @@ async def estimate_run(
     """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is
     asked if its questions fit."""
     record, people, runs = choice.record, run_population(choice, population), choice.folder.parent
-    prices = Prices.read(machine.prices, batch=record.batch)
+    prices = Prices.read(machine.prices)
     if record.replay_of:
         nobody = Rehearsal(0, len(people), (), {}, {})
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])

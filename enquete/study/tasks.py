@@ -50,8 +50,7 @@ class Bars:
     def __call__(self, event: Event) -> None:
         row = row_of(event)
         if row not in self._bars:
-            unit = "request" if "batches" in event else "agent"
-            self._bars[row] = self._new_bar(total=int(event["total"]), initial=0, desc=_title(row), unit=unit)
+            self._bars[row] = self._new_bar(total=int(event["total"]), initial=0, desc=_title(row), unit="agent")
         bar = self._bars[row]
         if bar.disable:  # closed: the round was complete
             return
@@ -69,8 +68,6 @@ class Bars:
 
 def _title(row: EventRow) -> str:
     methodology, phase, arm, number = row
-    if methodology == "batch":
-        return f"batch {number}"
     return f"{methodology} {phase} round {number}" + ("" if arm == "main" else f" ({arm})")
 
 
@@ -160,8 +157,6 @@ class Task:
             self._driver.pause()
 
     def _note(self, event: Event) -> None:
-        if "batches" in event:  # requests, not agents; what it says stands in the ledger
-            return
         row = row_of(event)
         self.events.pop(row, None)  # the latest comes last
         self.events[row] = event

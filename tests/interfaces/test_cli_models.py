@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from enquete.interfaces.cli.run_commands import confirmed_request
+from enquete.models.transport import HEALTH_PROBE
 from tests.interfaces.conftest import Command
 from tests.support.model_server import ModelServer
 
@@ -38,13 +39,25 @@ def test_a_model_that_answers_is_named_and_never_called_synthetic(command: Comma
 
 
 def test_when_every_call_fails_it_is_said_loudly(command: Command, tmp_path: Path) -> None:
-    with ModelServer(faults={"quota": 1.0}) as server:
+    with ModelServer(faults={"http_401": 1.0}) as server:
         result = command(*words(tmp_path, server), "--quiet")
         as_json = command("status", few(tmp_path), "--out", "o", "--json")
     assert result.code == 1
     assert "failed" in result.out
     assert "enquete resume" in result.out
     assert (as_json.code, as_json.object["exit_code"], as_json.object["status"]) == (0, 0, "failed")
+
+
+def test_spent_credit_pauses_the_run_and_the_servers_words_are_in_the_terminal(
+    command: Command, tmp_path: Path
+) -> None:
+    with ModelServer(faults={"quota": 1.0}) as server:
+        result = command(*words(tmp_path, server), "--quiet")
+        server.faults = {}
+        again = command("resume", few(tmp_path), "--out", "o", "--quiet")
+    assert (result.code, again.code) == (3, 0)
+    assert "refused the request with 429: You exceeded your current quota. No credit is left there" in result.out
+    assert "Check LLM_" not in result.out
 
 
 def test_a_run_without_one_usable_answer_is_invalid(command: Command, tmp_path: Path) -> None:
@@ -96,8 +109,9 @@ def test_an_unfinished_run_is_asked_about_by_what_is_left(
 
 
 def test_what_failed_is_counted_and_asked_for_once_more(command: Command, tmp_path: Path) -> None:
-    """A server that refuses every request, and then none: what failed is asked for once, and nothing else."""
+    """A server that refuses every question, and then none: what failed is asked for once, and nothing else."""
     with ModelServer(faults={"http_400": 1.0}) as server:
+        server.spared = HEALTH_PROBE.messages[0]["content"]  # or the run would pause: nobody would be answered
         failed = command(*words(tmp_path, server), "--json")
         server.faults = {}
         requests = len(server.requests)

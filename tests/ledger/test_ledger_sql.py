@@ -27,7 +27,6 @@ OTHER_DATABASES = (
     "ledger",
     "simulations",  # reads OASIS's databases: input of somebody else's
     "demo",  # writes such databases
-    "models/cache.py",  # the response cache: a file of one machine, not of a run
     "checkpoints",  # LangGraph's savers: where a run stands
     "memory",  # LangGraph's store in a file beside the runs; an index of words in memory
     "methods/discovery/operations.py",  # the projects of a server: a file beside its simulations
@@ -72,7 +71,7 @@ UNIQUE_OF = {
 UNIQUE_OF["answers"].append({"methodology", "phase", "arm", "participant", "session", "round", "turn", "item"})
 """Of an answer with its occasion."""
 
-RETURNING_MANY = {"LOSE", "LOSE_OF", "UNSEND"}
+RETURNING_MANY = {"LOSE", "LOSE_OF"}
 """RETURNING knows no order; what they return is summed, sorted or given checksums, each for itself."""
 PARTS_OF_STATEMENTS = {"ANSWERED", "LISTED", "OF_PART"}
 

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from enquete.ledger.budget import Budget
 from enquete.ledger.entries import usage
 from enquete.ledger.ledger import Ledger
-from enquete.models.chat_completions import ModelResponse
+from enquete.models.chat_replies import ModelResponse
 from enquete.models.metered_model import MeteredModel, Terms, estimate, input_bound, valued
 from enquete.models.prices import Price
 from enquete.models.servers import Limiter

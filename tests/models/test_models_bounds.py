@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.chat_completions import MOST_WRITTEN, ModelResponse
+from enquete.models.chat_replies import MOST_WRITTEN, ModelResponse
 from enquete.models.faults import Rejected, Unavailable
-from enquete.models.http_client import LARGE_AT_ONCE, MOST_BYTES, SMALL_BYTES
+from enquete.models.openai_chat import LARGE_AT_ONCE, MOST_BYTES, SMALL_BYTES
 from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
 from enquete.state.errors import ModelError
@@ -97,7 +97,7 @@ def test_a_broken_reply_is_typed_and_asked_again(fault: str) -> None:
 def test_an_error_of_any_body_is_an_error(status: str, body: bytes) -> None:
     with RawServer(lambda _: reply(body, status)) as server:
         (got,) = ask(server.base_url)
-    assert isinstance(got, Unavailable if status.startswith("5") else Rejected)
+    assert isinstance(got, Rejected if status.startswith("401") else Unavailable)
     assert len(str(got)) < 1000
 
 

@@ -11,8 +11,9 @@ import pytest
 from pydantic import JsonValue
 
 from enquete.models.chat_completions import FormatFallback, ResponseFormat, fallback_of, format_field, messages
-from enquete.models.faults import Rejected, ServerError, blamed_setting, complaint, read_error
+from enquete.models.faults import Rejected, Unavailable
 from enquete.models.parsing import compact, read_object
+from enquete.models.server_profiles import Meaning, Verdict
 from enquete.state.interview_context import Prompt
 from tests.models.test_models_transport import ITEM, SCHEMA, ask, prompt
 from tests.support.model_server import ModelServer
@@ -61,8 +62,9 @@ def test_a_rejected_parameter_is_dropped_and_stays_dropped(field: str) -> None:
 
 def test_limits_of_the_output_by_the_name_that_a_server_takes() -> None:
     faults = {"reject_max_tokens": 1.0, "reject_max_completion_tokens": 1.0}
-    with ModelServer(faults=faults) as server, pytest.raises(Rejected, match="max_completion_tokens"):
+    with ModelServer(faults=faults) as server, pytest.raises(Unavailable, match="max_completion_tokens") as caught:
         asyncio.run(ask(server))
+    assert caught.value.outage  # a question of a few words is refused as well: nobody would be answered
     body = (
         fallback_of("https://api.openai.com/v1", "gpt-test")
         .form()
@@ -83,11 +85,11 @@ def test_an_outage_or_one_odd_prompt_does_not_wear_the_ladder_down() -> None:
         server.faults = {"http_500": 1.0}
         with pytest.raises(Exception, match="asked 3 times"):  # a format that has worked is not to blame
             asyncio.run(ask(server))
-    # The server dislikes one question on the upper format only; everybody else stays there.
+    # The server dislikes one question; everybody else stays on the upper format.
     with ModelServer() as server:
         asyncio.run(ask(server, "fine"))
         server.faults = {"http_400": 1.0}
-        with pytest.raises(Rejected):
+        with pytest.raises(Rejected, match="refused the request with 400: Bad request"):
             asyncio.run(ask(server, "odd"))
         server.faults = {}
         asyncio.run(ask(server, "fine again"))
@@ -102,8 +104,9 @@ def test_a_tried_format_is_kept_only_while_no_better_one_works() -> None:
     fallback.worked(better)
     fallback.worked(tried)
     assert fallback.form().reply_format is ResponseFormat.JSON_SCHEMA
-    fallback.after(better, "response_format")
-    fallback.after(better, "response_format")
+    complaint = Verdict(Meaning.PARAMETER, parameter="response_format")
+    fallback.after(better, complaint)
+    fallback.after(better, complaint)
     assert fallback.form().reply_format is ResponseFormat.JSON_OBJECT
 
 
@@ -130,41 +133,3 @@ def test_the_prompt_suffices_on_every_format_and_a_schema_is_strict_where_it_can
     assert '"strict": false' in json.dumps(format_field(ResponseFormat.JSON_SCHEMA, compact(optional)))
     free: dict[str, JsonValue] = {"type": "object", "additionalProperties": {"type": "number"}}
     assert '"strict": false' in json.dumps(format_field(ResponseFormat.JSON_SCHEMA, compact(free)))
-
-
-@pytest.mark.parametrize(
-    ("status", "message", "about"),
-    [
-        (400, "Unsupported parameter: 'max_tokens' … Use 'max_completion_tokens' instead.", "max_tokens"),
-        (400, "'temperature' does not support 0.7 with this model", "temperature"),
-        (422, "body.seed: Extra inputs are not permitted", "seed"),
-        (400, "Invalid schema for response_format 'answer'", "response_format"),
-        (404, "No endpoints found that can handle the requested parameters.", "response_format"),
-        (501, "Not implemented", "response_format"), (415, "unsupported media", "response_format"),
-        (400, "'max_tokens' is too large: 900. This model's maximum context length is 512 tokens.", ""),
-        (400, "API key not valid. Please pass a valid API key.", ""), (400, "model `x` does not exist", ""),
-        (404, "404: Not Found", ""), (400, "", "unknown"), (401, "json_schema", ""), (413, "too large", ""),
-    ],
-)  # fmt: skip
-def test_complaints_are_told_apart(status: int, message: str, about: str) -> None:
-    assert complaint(status, ServerError(message)) == about
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ({"error": {"message": "no"}}, "no"), ({"message": "no", "code": 3}, "no"),
-        ({"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": {"secret": 1}}]}, "body.seed: extra"),
-        ({"error": "no"}, "no"), ("<html><body>502</body></html>", "an HTML page"), ("x" * 999, "x" * 300), (None, ""),
-        ({"error": {"message": "bad key abcdefgh"}}, "bad key ***"),
-    ],
-)  # fmt: skip
-def test_error_bodies_of_every_shape_are_read(body: object, message: str) -> None:
-    assert read_error(body, "abcdefgh").message == message
-
-
-def test_blame() -> None:
-    assert blamed_setting(403, ServerError("")) == "LLM_API_KEY"
-    assert blamed_setting(404, ServerError("The model 'x' does not exist")) == "LLM_MODEL_NAME"
-    assert blamed_setting(404, ServerError("Not Found")) == "LLM_BASE_URL"
-    assert blamed_setting(413, ServerError("too large")) == ""

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from enquete.models.chat_completions import ModelResponse
+from enquete.models.chat_replies import ModelResponse
 from enquete.models.faults import SendCounts, Trouble, Unavailable
 from enquete.models.servers import Limiter, ServerHealth, backoff, health_of
 from enquete.models.transport import CONFIRMATIONS, HEALTH_PROBE, MOST_RETURNS, Request, Transport
@@ -447,7 +447,7 @@ REFUSED = Trouble("answered 502", status=502)
 def request_to(number: int) -> tuple[Request, ServerHealth]:
     """A request that was not sent yet, and what is known of its server, which no other test has by this number."""
     transport = Transport(f"http://127.0.0.1:1/{number}", None, limiter=Limiter(1), backoff_s=0.01)
-    return Request([transport], prompt(), "m", 0, 0, None), transport.health
+    return Request(transport, prompt(), "m", 0, 0, None), transport.health
 
 
 def lost(request: Request, health: ServerHealth) -> None:

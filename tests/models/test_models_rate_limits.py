@@ -348,7 +348,7 @@ def test_the_same_limits_said_again_keep_the_pace() -> None:
 def test_a_retry_after_is_believed_and_one_of_nothing_is_none() -> None:
     """Retry-After: 0 asks for a request at once, and again: it is backed off from as where there is no such header."""
     transport = Transport("http://127.0.0.1:1/later", None, limiter=Limiter(1), backoff_s=1.0)
-    request, rate_limiter = Request([transport], prompt(), "m", 0, 0, None), transport.rate_limiter("m")
+    request, rate_limiter = Request(transport, prompt(), "m", 0, 0, None), transport.rate_limiter("m")
     waits = [request._wait_after(Trouble("later", status=429, retry_after=0.0)) for _ in range(3)]
     assert all(step <= wait <= 1.5 * step for step, wait in zip((1, 2, 4), waits, strict=True))
     rate_limiter.refused(time.monotonic(), 30.0)

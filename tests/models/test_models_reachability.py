@@ -16,8 +16,8 @@ import pytest
 from pydantic import SecretStr
 
 import enquete
-from enquete.models.http_client import WITHIN_S, Absence, absence
 from enquete.models.local_model import LocalModel
+from enquete.models.reachability import WITHIN_S, Absence, absence
 from enquete.runs.model_server import telling
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.settings import Weights

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.chat_completions import ModelResponse
-from enquete.models.http_client import with_patience
+from enquete.models.chat_replies import ModelResponse
+from enquete.models.chat_services import with_patience
 from enquete.models.servers import (
     CUT,
     PATIENT,
@@ -46,16 +46,19 @@ LLAMA: dict[str, Any] = {"default_generation_settings": {"n_ctx": 8192, "params"
 @pytest.mark.parametrize(
     ("bodies", "facts"),
     [
-        ((LLAMA, {"data": [{"id": "other", "meta": {"n_ctx_train": 131072}}]}, None, None), Facts(8192, 2, small=True)),
-        ((None, {"data": [{"id": "a"}, {"id": "m", "max_model_len": 4096}]}, None, None), Facts(4096)),  # vLLM
+        ((LLAMA, {"data": [{"id": "other", "meta": {"n_ctx_train": 131072}}]}, None, None),
+         Facts(8192, 2, True, "llama.cpp")),
+        ((None, {"data": [{"id": "a"}, {"id": "m", "max_model_len": 4096, "owned_by": "vllm"}]}, None, None),
+         Facts(4096, None, False, "vllm")),
         ((None, {"data": [{"id": "m", "context_window": 131072}]}, None, None), Facts(131072)),  # Groq
         ((None, {"data": []}, {"data": [{"id": "m", "max_context_length": 9, "loaded_context_length": 4}]}, None),
-         Facts(4, small=True)),  # LM Studio
-        ((None, None, None, {"models": [{"name": "m", "context_length": 4096}]}), Facts(4096, small=True)),  # Ollama
-        ((None, None, None, {"models": []}), Facts(small=True)),  # Ollama before the model is loaded
+         Facts(4, None, True, "lm-studio")),
+        ((None, None, None, {"models": [{"name": "m", "context_length": 4096}]}), Facts(4096, None, True, "ollama")),
+        ((None, None, None, {"models": []}), Facts(None, None, True, "ollama")),  # no model is loaded yet
         ((None, {"data": [{"id": "a", "max_model_len": 1}, {"id": "b", "max_model_len": 2}]}, None, None), Facts()),
-        ((["no"], {"data": "no"}, {"data": [1, None]}, "no"), Facts(small=True)),
-        (({"default_generation_settings": {"n_ctx": True}, "total_slots": -1}, 5, None, None), Facts(small=True)),
+        ((["no"], {"data": "no"}, {"data": [1, None]}, "no"), Facts(None, None, True, "lm-studio")),
+        (({"default_generation_settings": {"n_ctx": True}, "total_slots": -1}, 5, None, None),
+         Facts(None, None, True, "llama.cpp")),
         ((None, None, None, None), Facts()),
     ],
 )  # fmt: skip

@@ -12,19 +12,17 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import JsonValue, SecretStr
 
-from enquete.models.chat_completions import ModelResponse
+from enquete.models.chat_replies import ModelResponse
 from enquete.models.faults import Rejected, Unavailable
-from enquete.models.http_client import retry_after
 from enquete.models.parsing import compact, looks_like_refusal, read_object
+from enquete.models.server_profiles import read_retry_after
 from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
 from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
@@ -92,7 +90,7 @@ def test_a_good_answer() -> None:
         ("timeout", 3, 3, 0, "did not answer within 0.6 s"),
         ("disconnect", 3, 0, 3, "broke the connection"),
         ("html_body", 3, 0, 3, "no chat completion"),
-        ("no_choices", 3, 0, 3, "without choices"),
+        ("no_choices", 3, 0, 0, "without choices"),
         ("http_500", 9, 0, 0, "answered 500"),  # three attempts in each format, as none has ever worked
     ],
 )
@@ -124,8 +122,7 @@ def test_a_passing_fault_is_retried(fault: str) -> None:
     ("fault", "setting", "words"),
     [
         ("http_401", "LLM_API_KEY", r"provided: \*\*\*. Check LLM_API_KEY"),
-        ("quota", "LLM_API_KEY", "exceeded your current quota"), ("http_429_too_large", "", "Request too large"),
-        ("http_404_model", "LLM_MODEL_NAME", "does not offer 'test-model'"), ("http_400", "", "Bad request"),
+        ("http_404_model", "LLM_MODEL_NAME", "does not offer 'test-model'"),
     ],
 )  # fmt: skip
 def test_rejections_name_the_setting(fault: str, setting: str, words: str, logs: pytest.LogCaptureFixture) -> None:
@@ -134,9 +131,24 @@ def test_rejections_name_the_setting(fault: str, setting: str, words: str, logs:
     error = caught.value
     assert isinstance(error, Rejected)
     assert (error.setting, error.fatal) == (setting, bool(setting))
-    assert error.sends == (3 if fault == "http_400" else 1)  # an unexplained 400 is tried in every format, once
+    assert error.sends == 1
     assert KEY not in "".join(traceback.format_exception(error))
     assert KEY not in repr(vars(error))
+
+
+@pytest.mark.parametrize(
+    ("fault", "sends", "words"),
+    [
+        ("quota", 1, "You exceeded your current quota. No credit is left there"),
+        ("http_400", 3, "refused the request with 400: Bad request. It is unclear what would help"),  # in every format
+    ],
+)
+def test_what_befalls_everybody_pauses_the_run_and_is_quoted(fault: str, sends: int, words: str) -> None:
+    with ModelServer(faults={fault: 1.0}) as server, pytest.raises(ModelUnavailable, match=words) as caught:
+        ask_once(server)
+    assert caught.value.outage
+    assert (caught.value.sends, caught.value.booked) == (sends, (0, 0))
+    assert server.count() == sends + (fault == "http_400")  # and a question of a few words tells whose fault it is
 
 
 def test_a_wrong_path_points_to_the_base_url_and_an_unreachable_server_was_never_sent_to() -> None:
@@ -283,59 +295,50 @@ def test_a_short_key_is_masked_too_unless_it_is_a_word_for_none(key: str, shown:
         assert f"your key is {shown}." in asyncio.run(main()).text
 
 
-def test_langchain_used_whole_asks_and_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where tracing is asked for. Oracle: ChatOpenAI itself, against the request that Enquete writes."""
-    heard: list[tuple[str, dict[str, Any], ModelResponse]] = []
-    with ModelServer(script=lambda body: '{"a": "äöü"}') as server:
-        for wanted in ("", "1"):
-            monkeypatch.setenv("ENQUETE_TRACING", wanted)
-            monkeypatch.setenv("LANGSMITH_TRACING", "false")
-            answer = replace(ask_once(server), latency_ms=0)
-            body = {name: value for name, value in server.requests[-1].body.items() if name != "stream"}
-            heard.append((server.requests[-1].authorization, body, answer))
-    direct, whole = heard
-    assert direct[:2] == whole[:2]
-    assert replace(direct[2], raw="") == replace(whole[2], raw="")
-    read = [json.loads(raw) for raw in (direct[2].raw, whole[2].raw)]
-    usage = [{k: v for k, v in told["usage"].items() if v is not None} for told in read]  # the SDK's types add None
-    assert usage[0] == usage[1]
-
-
-SEND_AND_RUN_A_CHAIN = """
-import asyncio, sys
-from langchain_core.runnables import RunnableLambda
-from enquete.models.tracing import untraced
+SEND = """
+import sys
 from tests.models.test_models_transport import ask_once
-ask_once(sys.argv[1])
-with untraced():
-    RunnableLambda(lambda persona: persona).invoke("a persona")
+from langchain_core.tracers.langchain import wait_for_all_tracers
+print(ask_once(sys.argv[1]).text)
+wait_for_all_tracers()
 """
 
 
-@pytest.mark.parametrize("wanted", [False, pytest.param(True, marks=pytest.mark.soak)])
-def test_inherited_tracing_stays_off_unless_asked_for(wanted: bool) -> None:
-    """A server stands in for LangSmith and sees whether anything is exported, by a send or by a chain around it."""
+@pytest.mark.parametrize("is_on", [False, True])
+def test_langsmith_sees_a_request_where_it_is_switched_on_and_the_answer_is_the_same(is_on: bool) -> None:
+    """A server stands in for LangSmith and counts what is exported."""
     with ModelServer() as server, ModelServer() as langsmith:
-        inherited = {
-            "LANGSMITH_TRACING": "true", "LANGCHAIN_TRACING_V2": "true", "LANGSMITH_API_KEY": "ls-test",
-            "LANGSMITH_ENDPOINT": langsmith.base_url, "ENQUETE_TRACING": "1" if wanted else "",
+        switched = {
+            "LANGSMITH_TRACING": "true" if is_on else "false", "LANGSMITH_API_KEY": "ls-test",
+            "LANGSMITH_ENDPOINT": langsmith.base_url,
         }  # fmt: skip
-        command = [sys.executable, "-c", SEND_AND_RUN_A_CHAIN, server.base_url]
-        subprocess.run(command, env=os.environ | inherited, cwd=ROOT, check=True, timeout=60, capture_output=True)
-        assert len(server.requests) == 1
-        assert (langsmith.other_requests > 0) == wanted
+        command = [sys.executable, "-c", SEND, server.base_url]
+        told = subprocess.run(
+            command, env=os.environ | switched, cwd=ROOT, check=True, timeout=60, capture_output=True, text=True
+        )
+        assert told.stdout.strip() == ask_once(server).text
+        assert [request.body for request in server.requests[:1]] == [request.body for request in server.requests[1:]]
+        assert (langsmith.other_requests > 0) == is_on
 
 
 @pytest.mark.parametrize(
-    ("header", "seconds"),
-    [("2", 2.0), ("0.5", 0.5), ("-3", 0.0), ("900", 60.0), ("soon", None), ("nan", None), ("", None), (None, None)],
-)
-def test_retry_after_in_seconds(header: str | None, seconds: float | None) -> None:
-    assert retry_after(header) == seconds
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "2"}, 2.0), ({"retry-after": "0.5"}, 0.5), ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "900"}, 60.0), ({"retry-after": "soon"}, None), ({"retry-after": "nan"}, None),
+        ({"retry-after": ""}, None), ({}, None), ({"retry-after-ms": "1200", "retry-after": "2"}, 1.2),
+    ],
+)  # fmt: skip
+def test_retry_after_in_seconds(headers: dict[str, str], seconds: float | None) -> None:
+    assert read_retry_after(headers) == seconds
 
 
 def test_retry_after_as_a_date() -> None:
     now = datetime.now(UTC)
-    assert 8 < (retry_after(format_datetime(now + timedelta(seconds=10), usegmt=True)) or 0) <= 10
-    assert retry_after(format_datetime(now - timedelta(hours=1), usegmt=True)) == 0
-    assert retry_after(format_datetime(now + timedelta(days=1), usegmt=True)) == 60
+
+    def read(when: datetime) -> float | None:
+        return read_retry_after({"retry-after": format_datetime(when, usegmt=True)})
+
+    assert 8 < (read(now + timedelta(seconds=10)) or 0) <= 10
+    assert read(now - timedelta(hours=1)) == 0
+    assert read(now + timedelta(days=1)) == 60

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from enquete.ledger.budget import Budget
 from enquete.ledger.ledger import Ledger
-from enquete.models.chat_completions import ModelResponse
+from enquete.models.chat_replies import ModelResponse
 from enquete.models.metered_model import MeteredModel, Terms
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent

@@ -91,7 +91,7 @@ def test_only_what_is_missing_or_out_of_range_is_asked_again(tmp_path: Path) -> 
     ("bad", "status"),
     [
         ("no json at all", "invalid"), ('{"a": 9, "b": 9, "c": 9, "t": ""}', "invalid"),
-        ("I'm sorry, but I can't answer that.", "refused"), (response("", finish="content_filter"), "refused"),
+        ("I'm sorry, but I can't answer that.", "refused"), (response("", finish="refusal"), "refused"),
         ('{"a": null, "b": null, "c": null, "t": null}', "refused"),
     ],
 )  # fmt: skip
@@ -100,6 +100,14 @@ def test_after_the_last_attempt_the_status_says_what_was_wrong(tmp_path: Path, b
     assert reply.state == "done"
     assert statuses(reply) == dict.fromkeys("catb", status)
     assert len(sender.sent) == ATTEMPTS
+
+
+def test_a_prompt_that_the_filter_takes_offence_at_is_refused_after_one_request(tmp_path: Path) -> None:
+    """The filter judges the same prompt in the same way each time."""
+    reply, sender = interview(tmp_path, response("", finish="content_filter"))
+    assert reply.state == "done"
+    assert statuses(reply) == dict.fromkeys("catb", "refused")
+    assert len(sender.sent) == 1
 
 
 def test_refused_and_invalid_are_told_apart_item_by_item(tmp_path: Path) -> None:

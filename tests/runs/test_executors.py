@@ -468,7 +468,6 @@ def test_doctor_looks_at_every_worker(dask: str, tmp_path: Path, monkeypatch: py
         ({"executor": "processes:1"}, "N from 2 to 256"),
         ({"executor": "processes:8", "concurrency": 4}, "name at most processes:4"),
         ({"executor": "dask:nowhere.json"}, "No such file or directory; name the file that `dask scheduler"),
-        ({"executor": "processes:2", "batch": True}, "leave processes:2 out"),
     ],
 )
 def test_an_executor_that_cannot_be_is_refused_before_anything_is_asked(

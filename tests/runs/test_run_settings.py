@@ -19,17 +19,17 @@ from tests.support.new_runs import begin_run
 
 RECORDED = RunSettings(
     base_url="http://begun.example/v1", concurrency=3, limits={"m": {"concurrency": 2}}, timeout_s=7, patience_s=11,
-    waits_for_server=True, assume_completed=True, cache=True, executor="processes:2", shard_size=5,
+    waits_for_server=True, assume_completed=True, executor="processes:2", shard_size=5,
     zep_url="http://zep.example", prices=None, local_context=4096,
 )  # fmt: skip
 ELSEWHERE = {
     "LLM_BASE_URL": "http://other.example/v1", "ENQUETE_CONCURRENCY": "9",
     "ENQUETE_LIMITS": '{"m": {"concurrency": 9}}',
-    "ENQUETE_PATIENCE_S": "99", "ENQUETE_EXECUTOR": "local", "ENQUETE_CACHE": "false", "LLM_API_KEY": "here",
+    "ENQUETE_PATIENCE_S": "99", "ENQUETE_EXECUTOR": "local", "LLM_API_KEY": "here",
 }  # fmt: skip
 NAMED: dict[str, Any] = {
     "base_url": "http://named.example/v1", "concurrency": 4, "limits": {"n": {"concurrency": 1}}, "timeout_s": 8,
-    "patience_s": 12, "cache": False, "executor": "local", "shard_size": 6,
+    "patience_s": 12, "executor": "local", "shard_size": 6,
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from enquete.ledger.drives import is_remote
 from enquete.ledger.ledger import Ledger
-from enquete.models.chat_completions import ModelResponse
+from enquete.models.chat_replies import ModelResponse
 from enquete.state.asking import BlockKey, CallKey
 from enquete.state.errors import ModelError
 from enquete.state.interview_context import Prompt

@@ -22,7 +22,7 @@ class MemoryContext:
     main_arm = "main"
     phase = "T1"
     asking: Literal["block", "item"] = "block"
-    by_model = in_batches = False
+    by_model = False
 
     def __init__(
         self,

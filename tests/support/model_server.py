@@ -4,8 +4,7 @@ In a test:           with ModelServer(faults={"http_500": 0.2}) as server: ... s
 As a process:        python -m tests.support.model_server --port 0 --faults '{"http_500": 0.2}' --log requests.jsonl
                      prints its base URL; the log is written line by line as requests arrive, so that requests of a
                      client that was killed are counted.
-Endpoints:           POST /v1/chat/completions, GET /v1/models, GET /log (counts), /v1/files and /v1/batches
-(server_batches.py)
+Endpoints:           POST /v1/chat/completions, GET /v1/models, GET /log (counts)
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from aiohttp import web
 
 from tests.support.schema_filler import fill, schema_in_prompt, sentence
 from tests.support.server_absence import Doors
-from tests.support.server_batches import Batches
 from tests.support.server_faults import (
     BEFORE,
     ODD_USAGES,
@@ -107,8 +105,8 @@ class ModelServer:
         self.calibration = 1  # times the tokens of a reply, whatever limit was named: a model that thinks
         self.poison = ""  # a question that holds this text is answered 500, always
         self.failing: dict[str, str] = {}  # model → fault that answers all its requests
+        self.spared = ""  # a question that holds this text meets no fault
         self.capacity = 10**9  # requests at once; more get `busy_fault`
-        self.batches = Batches(self._batched)
         self._first_asked: float | None = None
         self._in_flight = 0
         self._seen: Counter[str] = Counter()
@@ -204,7 +202,6 @@ class ModelServer:
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
         app.router.add_get("/log", self._summary)
-        self.batches.add_to(app)
         app.router.add_route("*", "/{path:.*}", self._other)
         return app
 
@@ -235,6 +232,7 @@ class ModelServer:
         fault = self.busy_fault if self._is_busy() else instead(draw, body)
         fault = "http_500" if self.poison and self.poison in _text(body) else fault
         fault = self.failing.get(str(body.get("model")), fault)
+        fault = None if self.spared and self.spared in _text(body) else fault
         text, spoilt, cut = ("", [], False) if fault else spoil(self._answer(body), draw)
         around = (
             []
@@ -251,18 +249,6 @@ class ModelServer:
         if fault:
             return await self._fail(fault, request, body, draw)
         return web.json_response(self._completion(body, text, cut, around, draw))
-
-    def _batched(self, body: dict[str, Any], authorization: str) -> tuple[int, dict[str, Any]]:
-        """A batch's line, bought. Of the faults those that refuse a request for its form."""
-        body_hash = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
-        draw = Draw(self.seed, body_hash, self._seen[body_hash], self.faults)
-        self._seen[body_hash] += 1
-        fault = instead(draw, body)
-        self._record(body, draw, [fault] if fault else [], authorization)
-        if fault:
-            status, error = error_of(fault, body, authorization)
-            return status, {"error": error}
-        return 200, self._completion(body, self._answer(body), False, [], draw)
 
     def _is_busy(self) -> bool:
         self._first_asked = self._first_asked or time.monotonic()

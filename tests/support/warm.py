@@ -20,7 +20,7 @@ for module in (
     "openai",
     "aiohttp",
     "sklearn.decomposition",
-    "enquete.models.http_client",
+    "enquete.models.openai_chat",
     "enquete.interfaces.cli.app",
 ):
     importlib.import_module(module)

@@ -354,7 +354,7 @@ def _workers(executor: str | None, store: str | None, environment: Environment) 
 
 
 def _servers(environment: Environment) -> Iterator[Check]:
-    from enquete.models.faults import servers_in, split_urls  # noqa: PLC0415 - not for --help
+    from enquete.models.faults import checked_url  # noqa: PLC0415 - not for --help
 
     if not environment.base_url:
         if environment.api_key is None:
@@ -363,14 +363,13 @@ def _servers(environment: Environment) -> Iterator[Check]:
     if not environment.model:
         yield _check("model", "info", "no_model")
     key = environment.api_key.get_secret_value() if environment.api_key else ""
-    servers = [url for url, _ in split_urls(environment.base_url)]
-    for url in servers:
-        yield from _server(shown_server(url), key, environment.model)
-    try:
-        servers_in(environment.base_url)
-    except EnqueteError as error:
-        if len(servers) > 1:
-            yield _check("servers", "missing", "fault", error=error)
+    if "," in environment.base_url:
+        try:
+            checked_url(environment.base_url)
+        except EnqueteError as error:
+            yield _check("server", "missing", "fault", error=error)
+        return
+    yield from _server(shown_server(environment.base_url), key, environment.model)
 
 
 def _server(url: str, key: str, model: str | None) -> Iterator[Check]:

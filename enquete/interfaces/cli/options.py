@@ -214,9 +214,7 @@ def facade_arguments(typed: Mapping[str, Any]) -> dict[str, Any]:
     if read.get("replay_of") and not read.get("respondent"):
         read["respondent"] = "replay"
     # Only what was said. Of a switch with two sides "no" is something said: it beats the environment's "yes".
-    return {
-        name: value for name, value in read.items() if value is not None and (value is not False or name == "cache")
-    }
+    return {name: value for name, value in read.items() if value is not None and value is not False}
 
 
 def _read(name: str, value: Any) -> Any:

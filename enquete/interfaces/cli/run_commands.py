@@ -213,8 +213,6 @@ def _by_model(expected: Estimate) -> list[str]:
 
 
 def time_text(expected: Estimate) -> str:
-    if expected.batches:
-        return say("time_batches", batches=number(expected.batches))
     if expected.seconds is None:
         return say("time_unknown")
     return say("time_needed", time=spread(expected.seconds, duration), concurrency=number(expected.concurrency))
@@ -321,8 +319,6 @@ class AgentsPerSecond:
 
 
 def round_title(event: Event) -> str:
-    if "batches" in event:
-        return say("batch", number=event["round"], batches=event["batches"])
     methodology, phase, arm, number_ = row_of(event)
     words = [part for part in (methodology, phase, say("round", round=number_)) if part]  # the critic has no phase
     return " ".join(words if arm == "main" else [*words, f"({arm})"])
@@ -369,8 +365,7 @@ class Plain:
         if said_done == event["done"] or not (finished or now - said_at >= self._every):
             return
         self._last[row] = (now, event["done"])
-        counted = {"done": number(event["done"]), "total": number(event["total"])}
-        count = say("batch_done", **counted) if "batches" in event else "{done}/{total}".format(**counted)
+        count = f"{number(event['done'])}/{number(event['total'])}"
         self._say(f"{round_title(event)}: {count}, {pace_text(event, pace, now)}")
 
     def _say_fault(self, event: Event, now: float) -> None:

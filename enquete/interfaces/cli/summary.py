@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from enquete.interfaces.cli.terminal import dollars, number, one_object, result, say, table
+from enquete.ledger.deviations import describe_deviations, sent_temperature
 from enquete.state.request import ProbeKind
 
 if TYPE_CHECKING:
@@ -143,8 +144,6 @@ def headline(run: Run) -> list[str]:
     lines = [say("run", run_id=run.run_id, sim_id=record.sim_id, status=say("running" if driven else run.status))]
     if driven:
         lines.append(say("driven"))
-        if run.waits_for:
-            lines.append(say("waits_for", batches=run.waits_for))
     elif run.note:
         lines.append(say("note", note=run.note))
     elif run.status == "paused":
@@ -165,7 +164,21 @@ def headline(run: Run) -> list[str]:
     from enquete.runs.planning import served_models  # noqa: PLC0415 - slow, and not needed for a run that is not there
 
     models = ", ".join(dict.fromkeys([main.model, *(server.label(main.model) for server in served_models(record))]))
-    return [*lines, say("synthetic") if is_synthetic else say("model", model=models, temperature=main.temperature)]
+    if is_synthetic:
+        return [*lines, say("synthetic")]
+    lines.append(_answered_by(run, models))
+    others = {model: sent for model, sent in run.sent_otherwise.items() if sent.keys() - {"temperature"}}
+    lines.extend(say("sent_otherwise", model=model, sent=describe_deviations(sent)) for model, sent in others.items())
+    return lines
+
+
+def _answered_by(run: Run, models: str) -> str:
+    """The models, and the temperature that was really sent."""
+    main = run.record.main
+    sent = sent_temperature(run.sent_otherwise, main.model, main.temperature)
+    if sent is None:
+        return say("model_default", model=models, temperature=main.temperature)
+    return say("model", model=models, temperature=sent)
 
 
 def findings(run: Run) -> list[str]:

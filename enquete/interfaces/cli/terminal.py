@@ -270,6 +270,10 @@ TEXTS: Mapping[str, str] = {
     "shown": N_("This run is finished already; nothing was asked. Add --new for another one."),
     "synthetic": SYNTHETIC,
     "model": N_("Answered by {model}, temperature {temperature:g}."),
+    "model_default": N_(
+        "Answered by {model}, at its server's default temperature: the model does not take {temperature:g}."
+    ),
+    "sent_otherwise": N_("What {model} did not take as asked for: {sent}"),
     "asked": N_("Asked: {methods}; {agents} agents, in {language}."),
     "language_de": N_("German"),
     "language_en": N_("English"),
@@ -359,11 +363,6 @@ TEXTS: Mapping[str, str] = {
     "tokens_spent": N_("{spent} of {cap} tokens"),
     "left": N_("{time} left"),
     "round": N_("round {round}"),
-    "batch": N_("batch {number} of {batches}"),
-    "batch_done": N_("{done} of {total} done"),
-    "time_batches": N_(
-        "Time: in batches of up to 24 hours, at half the price; about {batches} of them one after another."
-    ),
     "pausing": N_("pausing: calls in flight finish; once more to stop at once"),
     "stopped": N_(
         "stopped at once: what had been answered is in the ledger, only calls in flight are lost. Go on with: {command}"
@@ -394,7 +393,6 @@ TEXTS: Mapping[str, str] = {
     "gaps": N_("Everything else was written, but this is missing:"),
     "exported": N_("Written again from the ledger: {path}"),
     "own": N_("default server"),
-    "waits_for": N_("It waits for the model server: {batches}"),
     "driven": N_("A process is driving it right now; the figures are those of this moment."),
     "killed": N_("no end is filed: its process was killed. Nothing is lost; resume it"),
     "found": N_("What was found:"),

@@ -63,7 +63,6 @@ class EstimateState(BaseModel):
     usd: Annotated[Range | None, Field(description="None where a price is unknown")]
     unpriced: Annotated[list[str], Field(description="models whose price is unknown")]
     seconds: Annotated[Range | None, Field(description="None where a local model answers: nobody knows how fast it is")]
-    batches: Annotated[int, Field(description="about so many, one after another, each of up to 24 hours; 0: none")]
     cap_tokens: int
     cap_usd: float | None
     exceeds: Annotated[str, Field(description="tokens or usd where the upper end is above that cap, else empty")]

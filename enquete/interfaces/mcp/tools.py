@@ -242,9 +242,7 @@ def estimate_text(state: EstimateState) -> str:
     parts = ", ".join(f"{part.claim} {part.tokens.likely:,.0f}" for part in state.parts)
     is_synthetic = state.respondent == "synthetic"
     free = " The synthetic respondent answers: nothing is sent and nothing costs." if is_synthetic else ""
-    if state.batches:
-        time = f"at half the price, in about {state.batches} batches one after another, each of up to 24 hours"
-    elif state.seconds:
+    if state.seconds:
         time = f"about {state.seconds.likely:,.0f} s"
     else:
         time = "time unknown, since a model on this machine answers"

@@ -176,7 +176,7 @@ def choices(own_folder: Path, language: str) -> Choices:
         packs=list(packs()),
         languages=get_args(Spoken),
         model=environment.model or "",
-        respondent=environment.respondent or ("llm" if environment.api_key or environment.base_url else "synthetic"),
+        respondent=environment.respondent or ("llm" if environment.names_model else "synthetic"),
         language=environment.language or "de",
         cap_tokens=environment.max_tokens,
         more=fields_for(RunRequest, [name for name in STARTING if name not in (*ASKED_FIRST, *SAID_LATER)]),

@@ -523,7 +523,7 @@ async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
     alike = [pair for pair in due if pair.is_alike]
     due = [pair for pair in due if not pair.is_alike]
     model = asked.critic_model or environment.model or ""
-    stand_in = asked.synthetic or not (environment.api_key or environment.base_url)
+    stand_in = asked.synthetic or not environment.names_model
     if not stand_in and not model:
         raise InputError("critic_model: name a model, or set LLM_MODEL_NAME; synthetic=true lets the stand-in prefer")
     if due or alike:

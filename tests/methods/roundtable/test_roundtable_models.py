@@ -292,7 +292,6 @@ def test_what_is_wrong_with_a_seat_is_said_before_any_call(
         ([{"name": "Person 0", "model": "m", "key_variable": "NOWHERE"}], {},
             "'NOWHERE' is not set, neither in the environment"),
         ([{"name": "Person 0", "model": "local"}], {}, "answers whole runs on this machine"),
-        ([{"name": "Person 0", "model": "m"}], {"batch": True}, "batch: seats are asked at servers of their own"),
         ([{"name": "Person 0", "model": "m"}], {"respondent": "synthetic"}, "no model answers in this run"),
     ],
 )  # fmt: skip
