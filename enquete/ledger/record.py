@@ -18,6 +18,9 @@ from enquete.state.settings import Weights
 PERSONA_COLUMNS = "persona_columns"
 """Pinned of the whole run: participant → column → text, of a personas file; some agents at a time."""
 
+AGENTS_PER_PIN = 20_000
+"""Agents whose columns are pinned together."""
+
 
 def persona_columns_name(part: int) -> str:
     """The name under which a part of them is pinned, from 0."""

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 
 from enquete.nodes.ask import Channels
+from enquete.runs.begin_run import begin
 from enquete.runs.model_server import require_server_of
 from enquete.runs.planning import load_methodology
 from enquete.runs.result_folders import claim_folder
-from enquete.runs.run_choice import begin, choose_run
+from enquete.runs.run_choice import choose_run
 from enquete.runs.run_session import using
 from enquete.runs.run_settings import recorded_settings, resolve_run_machine
 from enquete.runs.studio_demo import DEMO, lay_out_demo

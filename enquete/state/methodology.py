@@ -234,7 +234,7 @@ class Methodology:
     asks: Callable[[], MethodParts]
     graph: Callable[[], Any]  # its compiled graph: in which steps it asks
     evaluation: Callable[[], Any]  # its Evaluation (reports/evaluation.py), all that reads answers: imports pandas
-    probes: tuple[str, ...] = PROBES_OF_CLOSED  # kinds that make sense for it: see runs/run_choice.py
+    probes: tuple[str, ...] = PROBES_OF_CLOSED  # kinds that make sense for it: see runs/arms.py
     drafts: Callable[[Any], Mapping[str, str]] | None = None  # files from a discourse: see runs/material.py
     offers: Offer | None = None
 

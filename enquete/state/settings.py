@@ -206,7 +206,7 @@ def resolve_arms(request: RunRequest, environment: Environment, *, needs_server:
     """One main arm unless arms are given. A run that names a model never falls back to the synthetic respondent.
 
     needs_server: whether a model that is named must have a key or a server; an estimate asks none.
-    Probes, placebo and replicates come in beside it: see runs/run_choice.py.
+    Probes, placebo and replicates come in beside it: see runs/arms.py.
     """
     if request.arms is not None:
         return _given_arms(request, request.arms)

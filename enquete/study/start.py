@@ -41,6 +41,7 @@ from enquete.models.metered_model import estimate as tokens_of
 from enquete.models.prices import Prices
 from enquete.nodes.synthesis import Synthesise
 from enquete.runs import fit
+from enquete.runs.begin_run import begin, run_population
 from enquete.runs.estimate import (
     BYTES_LEAST,
     Estimate,
@@ -57,7 +58,7 @@ from enquete.runs.fit import is_open, judged, require_fit
 from enquete.runs.model_server import asked_url, require_server_of, telling
 from enquete.runs.planning import CRITIC, NARRATIVE, planned, require_own_limits
 from enquete.runs.result_folders import claim_folder, find_run_below
-from enquete.runs.run_choice import RunChoice, begin, choose_run, chosen_again, run_population
+from enquete.runs.run_choice import RunChoice, choose_again, choose_run
 from enquete.runs.run_list import survey
 from enquete.runs.run_session import Progress, RunSession, driving, using
 from enquete.runs.run_settings import explain_other_server, recorded_settings, resolve_run_machine
@@ -383,7 +384,7 @@ class Start:
         async with alone(interviews / START_LOCK):
             if self.request.out:
                 claim_folder(self.request.out, interviews, population.path)
-            self.take(chosen_again(choice, self.request, population))
+            self.take(choose_again(choice, self.request, population))
             if self.to_begin is not None:
                 judge = partial(self._judged, self.to_begin, population) if is_checked(self.request, choice) else None
                 await begin(choice, population, pinned, judge, self.machine)

@@ -11,7 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from enquete.graphs.interviews import interviews_graph
 from enquete.methods.registry import dotted_paths, methodologies
-from enquete.runs.run_choice import begin, choose_run
+from enquete.runs.begin_run import begin
+from enquete.runs.run_choice import choose_run
 from enquete.runs.run_session import using
 from enquete.state.request import parse_request
 from enquete.state.settings import Environment

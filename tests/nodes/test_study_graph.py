@@ -13,8 +13,9 @@ from enquete.graphs.interviews import interviews_graph
 from enquete.methods.registry import dotted_paths, methodologies
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
+from enquete.runs.begin_run import begin
 from enquete.runs.planning import planned
-from enquete.runs.run_choice import begin, choose_run
+from enquete.runs.run_choice import choose_run
 from enquete.runs.run_session import using
 from enquete.state.channels import MethodologyInput, MethodologyOutput, MethodologyState
 from enquete.state.request import RunRequest, parse_request

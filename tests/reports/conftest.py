@@ -18,9 +18,10 @@ from enquete.reports.analyses import find
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
+from enquete.runs.begin_run import begin
 from enquete.runs.planning import planned
 from enquete.runs.result_folders import claim_folder
-from enquete.runs.run_choice import begin, choose_run
+from enquete.runs.run_choice import choose_run
 from enquete.runs.run_session import RunSession, using
 from enquete.runs.waves import open_t1
 from enquete.runs.worker import conduct_unit

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.runs.run_choice import other_seed, study_arms
+from enquete.runs.arms import other_seed, study_arms
 from enquete.state.asking import Arm
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request

@@ -13,7 +13,8 @@ from enquete.instruments.pack import pack_named
 from enquete.ledger.folders import LEDGER, move_latest, read_record, read_run
 from enquete.ledger.ledger import Ledger
 from enquete.methods.registry import dotted_paths, methodologies
-from enquete.runs.run_choice import RunChoice, begin, choose_run
+from enquete.runs.begin_run import begin
+from enquete.runs.run_choice import RunChoice, choose_run
 from enquete.runs.run_list import survey
 from enquete.state.errors import (
     InstrumentError,

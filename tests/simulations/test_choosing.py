@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from enquete.demo import demo_population
-from enquete.runs.run_choice import chosen, told
+from enquete.runs.choose_participants import choose_participants, describe_choice
 from enquete.simulations.check import check
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population, among, load_population
@@ -80,28 +80,28 @@ def test_types_and_names_go_together(people: Population) -> None:
 
 
 def test_a_sample_is_drawn_by_seed_and_stratified_in_proportion(people: Population) -> None:
-    drawn = chosen(people, RunRequest(sample=3))
+    drawn = choose_participants(people, RunRequest(sample=3))
     assert len(drawn.participants) == 3
-    assert drawn == chosen(people, RunRequest(sample=3))
-    assert any(chosen(people, RunRequest(sample=3, seed=n)) != drawn for n in range(1, 5))
-    of_all = chosen(people, RunRequest(sample=4, stratify=True))
+    assert drawn == choose_participants(people, RunRequest(sample=3))
+    assert any(choose_participants(people, RunRequest(sample=3, seed=n)) != drawn for n in range(1, 5))
+    of_all = choose_participants(people, RunRequest(sample=4, stratify=True))
     kinds = sorted(who.stakeholder_type for who in of_all.participants)
     assert kinds == ["Customer", "Customer", "Employee", "Regulator"]  # Sainte-Laguë by hand: 4/3 > 2/3, then 4/3 > 2/3
-    assert chosen(people, RunRequest(sample=99)).left_out == ()
+    assert choose_participants(people, RunRequest(sample=99)).left_out == ()
     with pytest.raises(SettingsError, match="sample=20 stratify=True"):
-        chosen(people, RunRequest(stratify=True))
+        choose_participants(people, RunRequest(stratify=True))
 
 
 def test_who_is_not_asked_is_written_down(people: Population) -> None:
     request = RunRequest(types=["Customer"], where="age > 20", skip_incomplete=True)
-    kept = chosen(people, request)
-    sentence = told(kept, request)
+    kept = choose_participants(people, request)
+    sentence = describe_choice(kept, request)
     assert sentence is not None
     assert (sentence.of, sentence.not_asked, sentence.names) == (
         7, {"Employee": 2, "Customer": 2, "Regulator": 1}, ["Ben", "Cem", "Dee", "Eve", "Fay"],
     )  # fmt: skip
     assert sentence.by == {"types": ["Customer"], "where": "age > 20", "skip_incomplete": True}
-    assert told(chosen(people, RunRequest()), RunRequest()) is None
+    assert describe_choice(choose_participants(people, RunRequest()), RunRequest()) is None
 
 
 def test_rows_without_bio_and_persona_are_asked_from_what_there_is(people: Population) -> None:

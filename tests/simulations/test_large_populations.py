@@ -13,7 +13,7 @@ import pytest
 from arro3.core import Array, DataType, RecordBatch
 from arro3.io import write_parquet
 
-from enquete.runs.run_choice import chosen
+from enquete.runs.choose_participants import choose_participants
 from enquete.simulations import population as populations
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, among, load_population, population_hash
@@ -132,7 +132,7 @@ def test_large_populations_are_chosen_from_as_small_ones_are(large: Population, 
         RunRequest(sample=40), RunRequest(sample=41, stratify=True, seed=3), RunRequest(types=["NGO"]),
         RunRequest(agents=["person 7", "agent:p5100"]), RunRequest(where='age >= 70 and region == "n"', sample=5),
     ):  # fmt: skip
-        from_large, from_held = chosen(large, asked), chosen(held, asked)
+        from_large, from_held = choose_participants(large, asked), choose_participants(held, asked)
         assert tuple(from_large.participants) == from_held.participants
         assert {who.id for who in from_large.left_out} == {who.id for who in from_held.left_out}
         assert [from_large.columns[who.id] for who in from_large.participants[:50]] == [
@@ -229,14 +229,14 @@ def test_an_agent_more_takes_no_memory(tmp_path: Path) -> None:
 READ = """
 import sys
 from pathlib import Path
-from enquete.runs.run_choice import chosen
+from enquete.runs.choose_participants import choose_participants
 from enquete.simulations.population import load_population, population_hash
 from enquete.state.request import RunRequest
 status = Path("/proc/self/status")
 for name in sys.argv[1:]:
     population = load_population(Path(name))
     population_hash(population.participants)
-    assert len(chosen(population, RunRequest(sample=100)).participants) == 100
+    assert len(choose_participants(population, RunRequest(sample=100)).participants) == 100
     print(status.read_text().partition("VmHWM:")[2].split()[0] if status.exists() else 0)
     del population
 """

@@ -9,7 +9,7 @@ import pytest
 
 import enquete
 from enquete.ledger import ledger
-from enquete.runs import run_choice
+from enquete.runs import begin_run, drafts, population_changes
 from enquete.simulations import population
 from enquete.state.asking import PagedPeople
 from tests.support.bare_runs import interview
@@ -38,9 +38,10 @@ def table(folder: Path) -> str:
 
 def test_agents_are_read_as_they_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = studied(tmp_path / "held")
-    for module in (ledger, population, run_choice):
+    for module in (ledger, population, drafts):
         monkeypatch.setattr(module, "FEW", 10)
-    monkeypatch.setattr(run_choice, "COLUMNS_AT_ONCE", 5)
+    for module in (begin_run, population_changes):
+        monkeypatch.setattr(module, "AGENTS_PER_PIN", 5)
     paged = studied(tmp_path / "paged")
     reading = ledger.Ledger.reading(run_folder(tmp_path / "paged/out") / "ledger.sqlite")
     assert isinstance(reading.population(), PagedPeople)
