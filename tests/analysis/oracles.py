@@ -167,8 +167,6 @@ VIEWS = (
     Line("Q analysis: loadings, flags, z, arrays", "qmethod.q_analysis", "R, qmethod 1.8.4: lipset",
         "all loadings to 1e−4",
          "test_qmethod.py::test_lipset_by_principal_components_as_in_qmethod", "lipset.PCA_LOADINGS"),
-    Line("centroid extraction", "qmethod.q_analysis", "R, qmethod 1.8.4: lipset", "all loadings to 2e−4",
-         "test_qmethod.py::test_lipset_by_centroids_as_in_qmethod", "lipset.CENTROID_LOADINGS"),
     Line("person correlations", "qmethod.standardised", "KADE (lipset, to .005); numpy.corrcoef",
          "36 pairs", "test_qmethod_extraction.py::test_correlations_of_lipsets_sorts", "lipset.CORRELATIONS"),
     Line("varimax", "qmethod.varimax", "statsmodels rotate_factors", ANY,

@@ -31,7 +31,6 @@ from enquete.analysis.inference import selected_intervals
 from enquete.analysis.qmethod import (
     ALPHA,
     Distinction,
-    Extraction,
     FlagEdits,
     QAnalysis,
     agreement,
@@ -50,7 +49,6 @@ from enquete.analysis.typology import (
     Gap,
     TypeChoice,
     Types,
-    adjusted_rand,
     agent_silhouettes,
     gap,
     memberships,
@@ -86,7 +84,6 @@ STANDINGS = {
     "tied": N_("as large as another"),
     "smaller": N_("smaller"),
 }
-EXTRACTIONS = {"pca": N_("principal components"), "centroid": N_("centroid")}
 REASONS = {
     "sort_incomplete": N_("sort incomplete"),
     "off_grid": N_("sort off the grid"),
@@ -222,9 +219,9 @@ VIEWS = d.Table(
              empty=N_("No shared views were found.")),
         d.View(at="digest", columns=d.names("view n_held n_reversed explained top bottom")),
     ),
-    note=N_("Factors of the correlations between sorts, by {extraction}, rotated by varimax. A sort defines a view "
-            "from a loading of {threshold} on whose square "
-            "exceeds that of the others together. Reliability knows only the number of sorts."),
+    note=N_("Factors of the correlations between sorts, by principal components, rotated by varimax. A sort defines a "
+            "view from a loading of {threshold} on whose square exceeds that of the others together. Reliability knows "
+            "only the number of sorts."),
 )  # fmt: skip
 
 SCORES = d.Table(
@@ -280,15 +277,6 @@ HOLDERS = d.Table(
         d.integer("n_group", N_("in the group")), d.of("n", "n_group", N_("n / group")),
              d.share("share", N_("share of the group"))),
     views=(d.View(at="appendix", spread=d.Spread(column="pole", rows=("group",), cells=("n_of_n_group",))),),
-)  # fmt: skip
-
-OTHER = d.Table(
-    name="other_extraction", title=N_("The other extraction as a check"), key=("view",),
-    columns=(d.reference("view", N_("Shared view"), to="views"), d.text("other", N_("most similar view")),
-        d.number("r", "r", means=N_("correlation of z"))),
-    views=(d.View(at="appendix"),),
-    note=N_("By {other_extraction}: {other_views:view|views}; adjusted Rand index with the views here {other_ari} over "
-            "{other_n} agents."),
 )  # fmt: skip
 
 NOT_DONE = d.Table(
@@ -415,16 +403,15 @@ GROUPS, GROUP_TESTS = d.group_tables(
 FACTS = (
     *map(d.integer, d.names(
         "n_statements n_axes grid_low grid_high n n_total n_sorts n_views n_types n_defining n_dropped asked draws "
-        "parallel_views kaiser two_loaders flags_added flags_removed other_views other_n n_both chance_draws "
+        "parallel_views kaiser two_loaders flags_added flags_removed n_both chance_draws "
         "continuum_draws gap_k n_sure n_components placements n_moved agents_moved n_again agents_again "
         "agents_complete")),
-    *map(d.number, d.names("threshold alpha least_excess ari least_jaccard required_jaccard other_ari ari_types")),
+    *map(d.number, d.names("threshold alpha least_excess ari least_jaccard required_jaccard ari_types")),
     *(d.number(name, digits=3) for name in d.names("null_best excess")),
     *map(d.p_value, d.names("p_chance p_continuum")),
     *map(d.flag, d.names("gap_differs at_edge alike")),
     *map(d.share, d.names("sure first_two sort_weight axes_weight")),
     d.share("share_moved", digits=1),
-    *(d.code(name, "", levels=EXTRACTIONS) for name in d.names("extraction other_extraction")),
 )  # fmt: skip
 
 TEXTS = (
@@ -576,7 +563,7 @@ GLOSSARY = {
 PRESENTATION = d.Presentation(
     tables=(STRUCTURE, VIEWS, TYPES, TYPE_GROUPS, PARTICIPATION, LEFT_OUT, GRID, AGENTS, TRIED, TYPE_ITEMS, MEMBERSHIP,
         NOT_DONE, PARALLEL, POLES, HOLDERS, SCORES,
-            DIFFERENCES, CORRELATIONS, OTHER, LOADINGS, COMPONENTS, COMPONENT_LOADINGS, ITEMS, DISTRIBUTION,
+            DIFFERENCES, CORRELATIONS, LOADINGS, COMPONENTS, COMPONENT_LOADINGS, ITEMS, DISTRIBUTION,
                 GROUP_TESTS, GROUPS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
     samples=(d.Sample(what=N_("the number of types"), of="n", most=MOST_COMPARED),),
@@ -597,7 +584,6 @@ DISTINGUISHING = 0.5  # least difference of a type from the rest, in SDs of the 
 SURE = 0.8
 """Probability from which an agent is counted as a member of its type."""
 DIGITS = 6  # beyond them, sums depend on the machine
-OTHER_EXTRACTION: Mapping[Extraction, Extraction] = {"pca": "centroid", "centroid": "pca"}
 
 
 def analyse(
@@ -987,27 +973,19 @@ class Views:
         x, grid, n_factors = sorts.sort.to_numpy(), sorts.grid, settings.n_factors
         refused: list[d.Row] = []
         try:
-            q = q_analysis(x, grid, extraction=settings.extraction, n_factors=n_factors, seed=SEED)
+            q = q_analysis(x, grid, n_factors=n_factors, seed=SEED)
         except ValueError:
             if n_factors is None:
                 raise
             refused, n_factors = [{"why": "fewer", "who": None, "view": n_factors, "n": len(x)}], None
-            q = q_analysis(x, grid, extraction=settings.extraction, seed=SEED)
+            q = q_analysis(x, grid, seed=SEED)
         changes = settings.flags
         problems = list(_problems(q, changes, sorts.sort.index))
         if problems or changes == FlagChanges():
             return cls(sorts, settings, q, (*refused, *problems), FlagChanges())
         edits = FlagEdits(*(_pairs(change, sorts.sort.index) for change in (changes.add, changes.remove)))
-        edited = q_analysis(x, grid, extraction=settings.extraction, n_factors=n_factors, flags=edits, seed=SEED)
+        edited = q_analysis(x, grid, n_factors=n_factors, flags=edits, seed=SEED)
         return cls(sorts, settings, edited, tuple(refused), changes)
-
-    @cached_property
-    def other(self) -> QAnalysis:
-        """The other extraction, with automatic flags."""
-        return q_analysis(
-            self.sorts.sort.to_numpy(), self.sorts.grid, extraction=OTHER_EXTRACTION[self.settings.extraction],
-            number=self.q.number, seed=SEED,
-        )  # fmt: skip
 
     @cached_property
     def bipolar(self) -> dict[int, bool]:
@@ -1040,18 +1018,15 @@ class Views:
         }  # fmt: skip
 
     def facts(self, clusters: np.ndarray[Any, np.dtype[np.int64]]) -> d.Row:
-        q, other, changes, mine, theirs = self.q, self.other, self.changes, self.q.groups(), self.other.groups()
-        both = (mine >= 0) & (theirs >= 0)
+        q, changes = self.q, self.changes
         counted = {name: getattr(q.number, name, None) for name in ("draws", "kaiser", "two_loaders")}
         return {
             "n_sorts": len(q.rows), "n_views": len(q.factors), "n_defining": len(self.poles),
-            "n_dropped": len(q.dropped), "asked": self.settings.n_factors, "extraction": q.extraction,
+            "n_dropped": len(q.dropped), "asked": self.settings.n_factors,
             "threshold": threshold(len(self._items)), "alpha": ALPHA,
             "parallel_views": getattr(q.number, "parallel", None), **counted,
             "flags_added": sum(map(len, changes.add.values())), "flags_removed": sum(map(len, changes.remove.values())),
-            "other_extraction": other.extraction, "other_views": len(other.factors), "other_n": int(both.sum()),
-            "other_ari": adjusted_rand(mine[both], theirs[both]) if both.sum() > 1 else None,
-            "ari_types": agreement(mine, clusters).ari,
+            "ari_types": agreement(q.groups(), clusters).ari,
         }  # fmt: skip
 
     @cached_property
@@ -1088,8 +1063,7 @@ class Views:
         ]  # fmt: skip
         return {
             "parallel": self._parallel(), "views": map(self._view, q.factors), "scores": self.scores(),
-            "poles": self._poles(), "other_extraction": self._matches(),
-            "holders": grouped(self.poles, self.sorts.groups, "pole"),
+            "poles": self._poles(), "holders": grouped(self.poles, self.sorts.groups, "pole"),
             "not_done": [{"place": i, **refusal} for i, refusal in enumerate(self.refused, start=1)],
             "loadings": self._loadings(), "correlations": correlations,
             "differences": pd.concat(differences) if differences else [],
@@ -1141,14 +1115,6 @@ class Views:
                 "tied": tied if n == most else None, "top": self._items[top], "bottom": self._items[bottom],
                 "top_place": sign * int(factor.array[top]), "bottom_place": sign * int(factor.array[bottom]),
             }  # fmt: skip
-
-    def _matches(self) -> Iterator[d.Row]:
-        """For each view the one of the other extraction whose z-scores correlate with it most, sign aside."""
-        theirs = np.array([other.z for other in self.other.factors])
-        for factor in self.q.factors if len(theirs) else ():
-            r = np.corrcoef(factor.z, theirs)[0, 1:]
-            best = int(np.abs(r).argmax())
-            yield {"view": str(factor.number + 1), "other": str(self.other.factors[best].number + 1), "r": r[best]}
 
 
 def _pairs(changes: Mapping[str, Sequence[int]], people: pd.Index[Any]) -> list[tuple[int, int]]:
@@ -1290,7 +1256,7 @@ TYPOLOGY = (
 )  # fmt: skip
 Q = (
     "arms", "items", "parallel", "views", "scores", "poles", "holders", "differences", "correlations",
-    "other_extraction", "not_done",
+    "not_done",
 )  # fmt: skip
 PCA = ("arms", "components", "component_loadings")
 """What is in typology.json, qmethod.json and pca.json beside the facts."""
