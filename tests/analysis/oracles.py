@@ -146,8 +146,6 @@ GROUPS = (
 VIEWS = (
     Line("principal components", "components.principal_components", "by hand", ".8, .2",
          "test_components.py::test_components_by_hand", "[0.8, 0.2]"),
-    Line("gap statistic", "typology.gap", "its formula for two clusters", "within .01",
-         "test_gap.py::test_formula_for_one_cluster_and_for_two", "log_w"),
     Line("adjusted Rand index", "typology.adjusted_rand", "scikit-learn adjusted_rand_score", ANY,
          "test_clustering.py::test_the_rand_index_is_that_of_scikit_learn", "adjusted_rand_score("),
     Line("clusters", "typology.clusters", "by construction", "labels by size",
@@ -160,8 +158,6 @@ VIEWS = (
          "test_typology.py::test_memberships_are_those_of_scikit_learn", "model.predict_proba("),
     Line("silhouettes", "typology.silhouettes", "scikit-learn's silhouette_samples", ANY,
          "test_clustering.py::test_silhouettes_are_those_of_scikit_learn", "silhouette_samples("),
-    Line("a continuum's covariance", "components.fitted_continuum", "numpy.cov of what was observed", ANY,
-         "test_continuum.py::test_free_blocks_keep_their_covariance_exactly", "np.cov("),
     Line("contrasts of a cluster", "qmethod.contrasts", "by hand", "−2/SD", "test_qsort.py::test_contrasts_by_hand",
          "-2 / sd"),
     Line("Q analysis: loadings, flags, z, arrays", "qmethod.q_analysis", "R, qmethod 1.8.4: lipset",

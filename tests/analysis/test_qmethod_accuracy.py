@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from enquete.analysis.components import Matrix, weighted
 from enquete.analysis.qmethod import agreement, q_analysis
-from enquete.analysis.typology import choose, clusters, gap
+from enquete.analysis.typology import choose, clusters
 from tests.analysis.planted_sorts import GRID, noise, planted
 
 
@@ -91,7 +91,6 @@ def test_rates_over_many_seeds(agents: int, seeds: int) -> None:
     rates = {
         "no factors": without_factors(agents, seeds),
         "no typology": without_typology(agents, seeds),
-        "no clusters by gap": float(np.mean([gap(noise(agents, s), s, draws=10).k == 1 for s in range(seeds)])),
         "factors recovered": recovered(agents, seeds),
         "clusters recovered": clustered(agents, seeds),
     }

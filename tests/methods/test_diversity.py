@@ -151,18 +151,17 @@ def test_noise_has_neither_types_nor_views_and_nothing_divides_or_joins_its_agen
     assert drawn == {"plane", "places", "scree"}  # none of views
 
 
-def test_a_continuum_has_views_and_no_types() -> None:
-    """One gradient behind all answers."""
+def test_of_a_gradient_it_is_said_that_it_can_be_divided_and_not_that_there_are_gaps() -> None:
+    """One gradient behind all answers: k-means cuts it in two."""
     frame = apart(table(50))
     sorts, axes = continuum(50, 1, 0)
     for (_, part), sort, place in zip(frame.groupby("participant", sort=False), sorts, axes, strict=True):
         frame.loc[part.index, "value"] = [*sort, *place]
     analysis = find(frame)
-    assert outcomes(analysis)["types"] == (0, "continuum")
+    assert outcomes(analysis)["types"] == (2, "types")
     assert outcomes(analysis)["views"][0] >= 1
-    stated = findings(PRESENTATION, analysis)
-    assert stated["no_types"].kind == "null"
-    assert "continuum" in stated["no_types"].text
+    assert "can be divided into 2 types" in findings(PRESENTATION, analysis)["types"].text
+    assert "gaps between types are not tested" in text_of(analysis)
 
 
 def test_types_are_described_by_what_sets_them_apart_from_every_other(panel: Analysis) -> None:

@@ -2,7 +2,7 @@
 what is read of them where.
 
 A shared view is a Q factor: agents hold it, or its reverse. A type is a cluster: an agent belongs to one. Views are
-counted by parallel analysis, types by two tests and resampling; what distinguishes views is told only where there are
+counted by parallel analysis, types by a test and resampling; what distinguishes views is told only where there are
 views.
 """
 
@@ -44,13 +44,10 @@ from enquete.analysis.qmethod import (
 )
 from enquete.analysis.quality import persona_flattening, two_components
 from enquete.analysis.typology import (
-    LEAST_EXCESS,
     UNSTABLE,
-    Gap,
     TypeChoice,
     Types,
     agent_silhouettes,
-    gap,
     memberships,
     types,
 )
@@ -71,7 +68,7 @@ COUNTED = {"views": N_("shared views"), "types": N_("types")}
 OUTCOMES = {
     "views": N_("shared views"), "one_view": N_("a single shared view"), "asked": N_("number set by hand"),
     "no_views": N_("no shared view"), "undefined": N_("no sort defines a view"), "types": N_("types"),
-    "continuum": N_("a continuum"), "unstable": N_("not stable"), "chance": N_("no clearer than chance"),
+    "unstable": N_("not stable"), "chance": N_("no clearer than chance"),
     "alike": N_("too few different answers"), "few": N_("too few agents"),
     "not_sure": N_("not beyond chance once all tests are counted"),
 }  # fmt: skip
@@ -126,8 +123,7 @@ STRUCTURE = d.Table(
             unless_sure=dict.fromkeys(("views", "one_view", "types"), "not_sure")), N, TOTAL, N_OF,
         d.share("explained", N_("variance explained")), d.integer("largest", N_("agents of the largest")),
         d.share("beyond", N_("size"), means=N_("variance explained by the views; agents outside the largest type")),
-        d.p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; never below "
-                               "1 / (draws + 1)")),
+        d.p_value("p", means=N_("of the least certain view, or of the test of types; never below 1 / (draws + 1)")),
         d.adjusted_p(),
     ),
     views=(d.View(at="appendix", columns=d.names("what found outcome explained largest p p_adjusted")),
@@ -290,15 +286,12 @@ TRIED = d.Table(
     name="types_tried", title=N_("Numbers of types tried"), key=("k",),
     columns=(
         d.integer("k", N_("types")), d.number("silhouette", N_("mean silhouette"), digits=3),
-        d.number("expected", N_("in a continuum"), digits=3), d.number("excess", N_("excess"), digits=3),
-        d.number("gap", N_("gap"), digits=3), d.number("gap_se", "s(gap)", digits=3),
     ),
     views=(d.View(at="appendix"),),
     note=N_("Against {chance_draws} data sets with every relation random: p {p_chance} (best silhouette there "
-            "{null_best} at most); against {continuum_draws} with the same relations but no types: p {p_continuum}, "
-            "largest excess {excess} (required: p ≤ {alpha}, excess ≥ {least_excess}). Resampled: adjusted Rand "
-            "index {ari}, smallest Jaccard index {least_jaccard} (required: ≥ {required_jaccard}). The gap statistic "
-            "says {gap_k}."),
+            "{null_best} at most; required: p ≤ {alpha}). Resampled: adjusted Rand index {ari}, smallest Jaccard "
+            "index {least_jaccard} (required: ≥ {required_jaccard}). Views that differ by degree alone can be divided "
+            "like this, too; gaps between types are not tested."),
 )  # fmt: skip
 
 TYPES = d.Table(
@@ -404,12 +397,12 @@ FACTS = (
     *map(d.integer, d.names(
         "n_statements n_axes grid_low grid_high n n_total n_sorts n_views n_types n_defining n_dropped asked draws "
         "parallel_views kaiser two_loaders flags_added flags_removed n_both chance_draws "
-        "continuum_draws gap_k n_sure n_components placements n_moved agents_moved n_again agents_again "
+        "n_sure n_components placements n_moved agents_moved n_again agents_again "
         "agents_complete")),
-    *map(d.number, d.names("threshold alpha least_excess ari least_jaccard required_jaccard ari_types")),
-    *(d.number(name, digits=3) for name in d.names("null_best excess")),
-    *map(d.p_value, d.names("p_chance p_continuum")),
-    *map(d.flag, d.names("gap_differs at_edge alike")),
+    *map(d.number, d.names("threshold alpha ari least_jaccard required_jaccard ari_types")),
+    d.number("null_best", digits=3),
+    d.p_value("p_chance"),
+    *map(d.flag, d.names("at_edge alike")),
     *map(d.share, d.names("sure first_two sort_weight axes_weight")),
     d.share("share_moved", digits=1),
 )  # fmt: skip
@@ -423,8 +416,6 @@ TEXTS = (
     d.TextBlock(at="section",
         says=N_("A shared view is what sorts have in common: an agent may hold it or its reverse. "
                                "A type is a group of agents who sort and rate alike.")),
-    d.TextBlock(at="appendix", where="gap_differs == True", after="types_tried",
-         says=N_("**Caution:** the gap statistic arrives at another number of types, {gap_k} (1: none).")),
     d.TextBlock(at="appendix", where="at_edge == True", after="types_tried",
         says=N_("**Caution:** {n_types} is the largest number of types that was tried; there may be more.")),
     d.TextBlock(at="appendix", where="n_both > 0", after="types",
@@ -498,12 +489,12 @@ FINDINGS = (
     ),
     d.Finding(
         name="types", table="structure", kind="difference", word="outcome", p="p",
-        test="silhouette against a continuum", size="beyond", estimate="found",
+        test="silhouette against independence", size="beyond", estimate="found",
         where="what == 'types' and outcome in ('types', 'not_sure')",
         chart="plane",
         says={
-            "types": N_("The agents fall into {found} types, the largest of {largest}, set apart more clearly than a "
-                        "continuum of views would have it (adjusted {p}; n = {n}/{n_total})."),
+            "types": N_("The agents can be divided into {found} types, the largest of {largest}, more clearly than "
+                        "unrelated answers could be (adjusted {p}; n = {n}/{n_total})."),
         },
         null=N_("{found} types were formed, but not beyond chance once all tests of this report are counted "
                 "(adjusted {p}; n = {n}/{n_total})."),
@@ -512,8 +503,6 @@ FINDINGS = (
         name="no_types", table="structure", kind="null", word="outcome", where="what == 'types' and n >= 5",
         chart="plane",
         says={
-            "continuum": N_("There are no types: views differ by degree, a continuum; no division of the agents "
-                            "stands out from one (n = {n}/{n_total})."),
             "unstable": N_("There are no types: the best division of the agents does not come back when they are "
                            "resampled (n = {n}/{n_total})."),
             "chance": N_("There are no types: the best division of the agents is no clearer than in random data (n = "
@@ -807,13 +796,12 @@ class Clusters:
 
     sorts: Sorts
     typology: Types
-    gap: Gap
 
     @classmethod
     def of(cls, sorts: Sorts) -> Clusters:
         n = len(sorts.kept)
         typology = types(sorts.blocks, SEED) if n else Types(TypeChoice(1, "few"))
-        return cls(sorts, typology, gap(sorts.blocks, SEED) if n > 1 else Gap((), (), None, n))
+        return cls(sorts, typology)
 
     @cached_property
     def letters(self) -> pd.Series[str]:
@@ -835,28 +823,24 @@ class Clusters:
         return 0 if self.typology.choice.k == 1 else self.typology.choice.k
 
     def counted(self) -> d.Row:
-        choice, continuity = self.typology.choice, self.typology.choice.continuity
+        choice = self.typology.choice
         largest = int(self.letters.value_counts().max()) if len(self.letters) else None
         n = len(self.sorts.kept)
-        p = max(choice.p or 0.0, continuity.p) if continuity else choice.p
         return {
             "what": "types", "found": self.k, "outcome": "types" if choice.reason == "typology" else choice.reason,
             "n": n, "n_total": len(self.sorts.reason), "explained": None, "largest": largest,
-            "beyond": 1 - largest / n if largest else None, "p": p,
+            "beyond": 1 - largest / n if largest else None, "p": choice.p,
         }  # fmt: skip
 
     @cached_property
     def facts(self) -> d.Row:
-        choice, continuity, firm = self.typology.choice, self.typology.choice.continuity, self.typology.stability
+        choice, firm = self.typology.choice, self.typology.stability
         jaccard = getattr(firm, "jaccard", None)
         return {
             "n_types": self.k, "p_chance": choice.p, "null_best": max(choice.null, default=None),
-            "chance_draws": len(choice.null), "p_continuum": getattr(continuity, "p", None),
-            "continuum_draws": getattr(continuity, "draws", None),
-            "excess": max(continuity.excess.values()) if continuity else None, "least_excess": LEAST_EXCESS,
-            "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
-            "least_jaccard": min(jaccard) if jaccard else None, "gap_k": self.gap.k, "at_edge": choice.at_the_edge,
-            "gap_differs": choice.k > 1 and self.gap.k != choice.k, "sure": SURE,
+            "chance_draws": len(choice.null), "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
+            "least_jaccard": min(jaccard) if jaccard else None, "at_edge": choice.at_the_edge,
+            "sure": SURE,
             "n_sure": None if self.sure is None else int(self.sure.max(axis=1).ge(SURE).sum()),
         }  # fmt: skip
 
@@ -876,13 +860,7 @@ class Clusters:
         return pd.Series(agent_silhouettes(weighted(self.sorts.blocks)[0], labels, SEED), index=self.sorts.kept)
 
     def tables(self, agents: pd.DataFrame) -> dict[str, Any]:
-        choice, continuity = self.typology.choice, self.typology.choice.continuity
-        numbers = pd.RangeIndex(1, len(self.gap.gaps) + 1)
-        tried = pd.DataFrame({
-            "silhouette": pd.Series(choice.silhouettes), "expected": pd.Series(getattr(continuity, "expected", {})),
-            "excess": pd.Series(getattr(continuity, "excess", {})), "gap": pd.Series(self.gap.gaps, numbers),
-            "gap_se": pd.Series(self.gap.errors, numbers),
-        }, dtype=float)  # fmt: skip
+        tried = pd.DataFrame({"silhouette": pd.Series(self.typology.choice.silhouettes)}, dtype=float)
         sure = pd.DataFrame() if self.sure is None else self.sure.rename_axis("participant").reset_index()
         apart = list(self._apart())
         return {
