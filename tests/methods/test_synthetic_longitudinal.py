@@ -171,15 +171,11 @@ def test_findings_show_the_planted_drift_and_no_other_over_two_hundred_seeds():
     assert wrong <= 0.05
 
 
-def repeated(seed, n=54, sample=20, placebo=True):
-    """Rows of agents that have a memory, with a retest of some of them and, where wanted, a placebo arm of all."""
+def with_placebo(seed, n=54):
+    """Rows of agents that have a memory, with a placebo arm of all."""
     people, remembering = population(n), population(n, "I wrote a post.")
-    return pd.DataFrame(
-        rows("T0", seed, people)
-        + rows("T1", seed, remembering)
-        + rows("T1", seed, remembering[:sample], ("retest", "probe"), asking=seed + 1000)
-        + (rows("T1", seed, people, ("placebo", "placebo")) if placebo else [])
-    )
+    placebo = rows("T1", seed, people, ("placebo", "placebo"))
+    return pd.DataFrame(rows("T0", seed, people) + rows("T1", seed, remembering) + placebo)
 
 
 def test_a_repeat_is_an_occasion_of_its_own_with_the_noise_of_a_wave():
@@ -198,7 +194,7 @@ def test_a_repeat_is_an_occasion_of_its_own_with_the_noise_of_a_wave():
 
 
 def test_beyond_a_placebo_the_planted_drift_is_found_and_nothing_else():
-    table = repeated(3).assign(stakeholder_type="")  # groups are not compared
+    table = with_placebo(3).assign(stakeholder_type="")  # groups are not compared
     analysis = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
     # a neutral digest brings no experience effect, and takes away the planted drift and nothing else
     beyond = {SHIPPED.items[row["item"]].family for row in rows_of(analysis, "placebo") if (row["p"] or 1) < 0.05}
