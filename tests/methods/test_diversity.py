@@ -137,9 +137,7 @@ def test_planted_types_are_recovered_by_clusters_and_by_poles(panel: Analysis) -
 def test_noise_has_neither_types_nor_views_and_nothing_divides_or_joins_its_agents() -> None:
     analysis = find(random_panel(50, 0))
     assert outcomes(analysis) == {"views": (0, "no_views"), "types": (0, "chance")}
-    assert not any(
-        len(analysis.tables[name]) for name in ("views", "poles", "scores", "types", "membership", "loadings")
-    )
+    assert not any(len(analysis.tables[name]) for name in ("views", "poles", "scores", "types", "loadings"))
     assert analysis.tables["items"]["verdict"].isna().all()
     stated = findings(PRESENTATION, analysis)
     assert set(stated) == {"no_views", "no_types", "groups"}
@@ -188,9 +186,7 @@ def test_types_are_described_by_what_sets_them_apart_from_every_other(panel: Ana
         pro, con = (row(panel, "type_items", type=entry["type"], item=entry[end]) for end in ("pro", "con"))
         assert pro["difference"] > 0 > con["difference"]
         assert entry["members"] == [each["participant"] for each in rows(panel, "agents", archetype=entry["type"])]
-    sums = panel.tables["membership"].groupby("participant")["probability"].sum()
-    assert sums.tolist() == pytest.approx([1] * 45, abs=1e-4)
-    assert (panel.facts["gap_k"], [record["k"] for record in rows(panel, "types_tried")]) == (4, list(range(1, 10)))
+    assert [record["k"] for record in rows(panel, "types_tried")] == list(range(2, 9))
 
 
 def test_a_type_of_few_agents_is_counted_and_not_described() -> None:
@@ -237,7 +233,6 @@ def test_figures_of_a_statement_and_components_are_those_of_the_answers(frame: p
     assert (item["n_above"], item["n_below"], item["n"], item["n_total"]) == (
         (values > 0).sum(), (values < 0).sum(), 45, 45,
     )  # fmt: skip
-    assert sum(each["n"] for each in rows(panel, "distribution", item="monitoring")) == 45
     first = rows(panel, "component_loadings", component=1)
     assert len(first) == 30
     assert all(abs(entry["loading"]) <= 1 for entry in first)

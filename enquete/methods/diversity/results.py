@@ -157,12 +157,6 @@ ITEMS = d.Table(
     note=N_("Intervals hold for all statements, or all axes, at once. Consensus: no two views differ at .05 by SED."),
 )  # fmt: skip
 
-DISTRIBUTION = d.Table(
-    name="distribution", title=N_("Distribution of places and ratings"), key=("item", "value"),
-    columns=(ITEM, d.integer("value", N_("place or point")), d.integer("n", N_("agents")),
-        d.share("share", N_("share"))),
-)  # fmt: skip
-
 PARTICIPATION = d.Table(
     name="participation", title=N_("Participation"), key=("part",),
     columns=(
@@ -233,14 +227,6 @@ SCORES = d.Table(
         d.View(at="appendix", heading=N_("Distinguishing statements"), where="level <= .05 and abs(z) >= 1",
             by=("view",),
              most=6, order=("view", "-z"), columns=d.names("item z direction level p")),
-    ),
-)  # fmt: skip
-
-DIFFERENCES = d.Table(
-    name="differences", title=N_("Differences between views"), key=("first", "second", "item"),
-    columns=(
-        d.reference("first", N_("view"), to="views"), d.reference("second", N_("other view"), to="views"), ITEM,
-        d.number("difference", N_("difference (z)")), LEVEL, d.p_value("p"), d.number("chance_95", N_("chance (95%)")),
     ),
 )  # fmt: skip
 
@@ -382,11 +368,6 @@ LOADINGS = d.Table(
     name="loadings", title=N_("Loadings on the shared views"), key=("participant", "view"), one_agent=True,
     columns=(AGENT, d.reference("view", N_("Shared view"), to="views"), d.number("loading", N_("loading")),
         d.flag("defines", N_("defines the view"))),
-)  # fmt: skip
-
-MEMBERSHIP = d.Table(
-    name="membership", title=N_("Membership"), key=("participant", "type"), one_agent=True,
-    columns=(AGENT, d.reference("type", N_("Type"), to="types"), d.number("probability", N_("probability"))),
 )  # fmt: skip
 
 GROUPS, GROUP_TESTS = d.group_tables(
@@ -550,9 +531,9 @@ GLOSSARY = {
 }  # fmt: skip
 
 PRESENTATION = d.Presentation(
-    tables=(STRUCTURE, VIEWS, TYPES, TYPE_GROUPS, PARTICIPATION, LEFT_OUT, GRID, AGENTS, TRIED, TYPE_ITEMS, MEMBERSHIP,
+    tables=(STRUCTURE, VIEWS, TYPES, TYPE_GROUPS, PARTICIPATION, LEFT_OUT, GRID, AGENTS, TRIED, TYPE_ITEMS,
         NOT_DONE, PARALLEL, POLES, HOLDERS, SCORES,
-            DIFFERENCES, CORRELATIONS, LOADINGS, COMPONENTS, COMPONENT_LOADINGS, ITEMS, DISTRIBUTION,
+            CORRELATIONS, LOADINGS, COMPONENTS, COMPONENT_LOADINGS, ITEMS,
                 GROUP_TESTS, GROUPS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
     samples=(d.Sample(what=N_("the number of types"), of="n", most=MOST_COMPARED),),
@@ -588,7 +569,7 @@ def analyse(
     tables: dict[str, Any] = {
         "structure": [views.counted(), clusters.counted()],
         "items": _with_verdicts(sorts.items(context.language), views.scores(), views),
-        "distribution": sorts.distribution(), "participation": sorts.participation(frame),
+        "participation": sorts.participation(frame),
         "left_out": [{"participant": who, "reason": why} for who, why in sorts.reason[sorts.reason.ne("")].items()],
         "grid": [{"place": place, "n": n} for place, n in instrument.distribution.items()], "agents": agents,
         **clusters.tables(agents), **views.tables(), **components,
@@ -682,13 +663,6 @@ class Sorts:
         counts = pd.DataFrame({"moved": moved, "again": [len(p) > 1 for p in placements]}, index=rows.index)
         by_agent = counts.groupby(rows["participant"], sort=False).sum()
         return by_agent.reindex(complete, fill_value=0).astype(int)
-
-    def distribution(self) -> Iterator[d.Row]:
-        for item, low, high in self.scales():
-            known = (self.sort if item in self.sort else self.axes)[item].dropna()
-            for value in range(low, high + 1):
-                n = int(known.eq(value).sum())
-                yield {"item": item, "value": value, "n": n, "share": n / len(known) if len(known) else None}
 
     def scales(self) -> Iterator[tuple[str, int, int]]:
         """Every statement and axis with its lowest and highest value."""
@@ -861,11 +835,9 @@ class Clusters:
 
     def tables(self, agents: pd.DataFrame) -> dict[str, Any]:
         tried = pd.DataFrame({"silhouette": pd.Series(self.typology.choice.silhouettes)}, dtype=float)
-        sure = pd.DataFrame() if self.sure is None else self.sure.rename_axis("participant").reset_index()
         apart = list(self._apart())
         return {
             "types_tried": tried.sort_index().rename_axis("k").reset_index(), "type_items": apart,
-            "membership": sure.melt("participant", var_name="type", value_name="probability") if len(sure) else sure,
             "types": [self._type(letter, apart, agents) for letter in sorted(set(self.letters))],
             "type_groups": grouped(self.letters, self.sorts.groups, "type"),
         }  # fmt: skip
@@ -1032,19 +1004,11 @@ class Views:
             {"first": self._names[i], "second": self._names[j], "r": q.correlations[i, j], "sed": q.sed[i, j]}
             for i, j in pairs
         ]  # fmt: skip
-        differences = [
-            pd.DataFrame({
-                "first": self._names[c.first], "second": self._names[c.second], "item": self._items,
-                "difference": c.difference, "level": c.level, "p": c.p, "chance_95": c.chance,
-            })
-            for c in q.comparisons
-        ]  # fmt: skip
         return {
             "parallel": self._parallel(), "views": map(self._view, q.factors), "scores": self.scores(),
             "poles": self._poles(), "holders": grouped(self.poles, self.sorts.groups, "pole"),
             "not_done": [{"place": i, **refusal} for i, refusal in enumerate(self.refused, start=1)],
             "loadings": self._loadings(), "correlations": correlations,
-            "differences": pd.concat(differences) if differences else [],
         }  # fmt: skip
 
     def _parallel(self) -> pd.DataFrame:
@@ -1147,7 +1111,7 @@ def alike(analysis: d.Analysis, main: d.Analysis) -> d.Analysis:
     names = {str(name): f"{name}′" for name in analysis.tables["types"]["type"]}
     names |= {str(both.index[r]): str(both.columns[c]) for r, c in pairs if both.iat[r, c]}
     tables = dict(analysis.tables)
-    for name in ("types", "type_items", "type_groups", "membership", "agents"):
+    for name in ("types", "type_items", "type_groups", "agents"):
         column = "archetype" if name == "agents" else "type"
         renamed = [names.get(letter, letter) for letter in tables[name][column]]
         tables[name] = tables[name].assign(**{column: pd.Series(renamed, tables[name].index, dtype=object)})
@@ -1229,11 +1193,11 @@ def item_facts(item_id: str, instrument: DiversityInstrument) -> ItemFacts:
 
 
 TYPOLOGY = (
-    "arms", "partial", "participation", "left_out", "grid", "items", "distribution", "types_tried", "type_items",
-    "type_groups", "agents", "membership",
+    "arms", "partial", "participation", "left_out", "grid", "items", "types_tried", "type_items",
+    "type_groups", "agents",
 )  # fmt: skip
 Q = (
-    "arms", "items", "parallel", "views", "scores", "poles", "holders", "differences", "correlations",
+    "arms", "items", "parallel", "views", "scores", "poles", "holders", "correlations",
     "not_done",
 )  # fmt: skip
 PCA = ("arms", "components", "component_loadings")

@@ -124,10 +124,6 @@ def compared(
             {"strategy": name, "n": len(agents), **_means(rows)} for name, rows in by.items()
         ],
         "adapting": [row for name in by if name != ADAPTIVE for row in _differences(name, by[ADAPTIVE], by[name])],
-        "interviews_compared": [
-            {"participant": unit, "strategy": name, **rows[place]}
-            for place, unit in enumerate(agents) for name, rows in by.items()
-        ],
     }  # fmt: skip
 
 

@@ -169,11 +169,6 @@ ADAPTING = d.Table(
     ),
 )  # fmt: skip
 
-INTERVIEWS_COMPARED = d.Table(
-    name="interviews_compared", title=N_("Interviews by way of asking"), key=("participant", "strategy"),
-    one_agent=True, columns=(AGENT, d.code("strategy", N_("Asked"), levels=ASKED), *measures()),
-)  # fmt: skip
-
 COVERAGE = d.Table(
     name="coverage", title=N_("Coverage of the topic"), key=("element",), label="label",
     columns=(
@@ -452,7 +447,7 @@ GLOSSARY = {
 PRESENTATION = d.Presentation(
     tables=(IMPLICATIONS, TYPES, GROUP_TESTS, GROUPS, COMPARED,
         ADAPTING, CONCEPTS, NODES,
-        COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, TRANSLATED, RELATIONS, INTERVIEWS_COMPARED,
+        COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, TRANSLATED, RELATIONS,
                 EDGES, TURNS, SIGNALS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS, primary=("groups",),
 )  # fmt: skip

@@ -120,11 +120,6 @@ DISCUSSIONS = d.Table(
     ),
 )  # fmt: skip
 
-SEATS = d.Table(
-    name="seats", title=N_("Who sat where"), key=("group", "participant"),
-    columns=(TABLE, AGENT, TYPE, d.integer("number", N_("number")), ROLE),
-)  # fmt: skip
-
 ROUNDS = d.Table(
     name="rounds", title=N_("Agreement by round"), key=("group", "round"),
     columns=(
@@ -415,7 +410,7 @@ TEXTS = (
 
 PRESENTATION = d.Presentation(
     tables=(DISCUSSIONS, MOVEMENT, BEYOND, ARGUMENTS, TAKEN_UP, MOVES, COMPARED, GROUP_TESTS, GROUPS,
-        GROUPINGS, ROUNDS, CURVE, SEATS,
+        GROUPINGS, ROUNDS, CURVE,
             POSITIONS, CHECKS_BY_RULE, REMARKS, MODELS, BETWEEN_MODELS, SWITCHES, TURNS, AGENTS),
     facts=FACTS, findings=FINDINGS, charts=CHARTS, texts=TEXTS,
 )  # fmt: skip
@@ -546,7 +541,6 @@ def analyse(
     movement = [_movement("discussed", [move for _, move in moved]), _movement("read", [move for _, move in read])]
     tables = {
         "discussions": [_discussion(talk, layers[talk.unit], mode) for talk in run.groups],
-        "seats": [row for talk in run.groups for row in run.seated(talk)],
         "rounds": [row for talk in run.groups for row in _rounds(talk)],
         "groupings": [row for talk in run.groups for row in _groupings(talk)],
         "curve": [{**point, "place": place} for place, point in enumerate(curve)],
@@ -635,15 +629,6 @@ class Discussions:
             "n": len(seated), "people": len(seated & self.people), "readers": len(self.controls), "unseated": unseated,
             "n_total": len(seated) + unseated + len(self.controls), "unknown": list(self.seating.get("unknown") or []),
         }  # fmt: skip
-
-    def seated(self, talk: Discussion) -> Iterator[d.Row]:
-        seats = {turn.participant: turn for turn in talk.spoken}
-        for who in talk.participants:
-            turn = seats.get(who)
-            yield {
-                "group": talk.unit, "participant": who, "stakeholder_type": self.types.get(who),
-                "number": turn.number if turn else None, "role": turn.role if turn else None,
-            }  # fmt: skip
 
     def moved(self, talk: Discussion, move: Move) -> d.Row:
         return {

@@ -74,8 +74,8 @@ def test_tables_and_files_have_every_stage_argument_and_decision(run: enquete.Ru
     }
     results = run.results["roundtable"]
     members: dict[str, set[str]] = {}
-    for seat in results["seats"]:
-        members.setdefault(seat["group"], set()).add(seat["participant"])
+    for turn in results["turns"]:
+        members.setdefault(turn["group"], set()).add(turn["participant"])
     assert results["arguments"]
     for seat in results["arguments"]:
         assert set(seat["raised"]) <= members[seat["group"]]
