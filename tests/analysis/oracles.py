@@ -85,8 +85,8 @@ AGREEMENT = (
          "test_kendall.py::test_anxiety_example_of_irr", "0.540"),
     Line("Friedman", "agreement.friedman", "R, friedman.test(RoundingTimes)", "χ² = 11.1429, p = .003805",
          "test_friedman.py::test_rounding_times_example_of_r", "0.003805"),
-    Line("quadratic-weighted κ", "agreement.weighted_kappa", "by hand; sklearn's cohen_kappa_score", "2/3",
-         "test_kappa.py::test_kappa_by_hand", "2 / 3"),
+    Line("quadratic-weighted κ", "agreement.weighted_kappa", "R, irr::kappa2(anxiety[, 2:3]); by hand", ".252",
+         "test_kappa.py::test_kappa_of_two_raters_one_of_whose_categories_nobody_chose", "0.252"),
     Line("Krippendorff's α over sets (MASI)", "agreement.coding_agreement", "by hand: Dₒ = ⅓, Dₑ = .6", "4/9",
          "test_coding_agreement.py::test_alpha_by_hand", "4 / 9"),
     Line("van der Eijk's A", "panel.agreement", "R, agrmt: agreement() in its manual", ".6113333",
@@ -225,8 +225,8 @@ PREFERENCE = (
         "test_preference.py::test_an_agents_own_answers_count_as_little_as_they_say", "0.25 / 3",
     ),
     Line(
-        "Bradley–Terry strengths", "preference.bradley_terry", "by hand: the likelihood's maximum for two",
-        "½ log(11/4)", "test_preference.py::test_strengths_of_two_are_the_logit_of_their_wins", "math.log(11 / 4)",
+        "Bradley–Terry strengths", "preference.bradley_terry", "Agresti, Categorical Data Analysis: baseball",
+        "1.58 … 0.68", "test_preference.py::test_strengths_of_a_league_are_the_published_ones", "[1.58, 1.44, 1.29",
     ),
     Line(
         "position bias of a critic", "preference.position_bias", "planted: always the first place", "20 of 20",
