@@ -70,18 +70,23 @@ def _squares(sets: Matrix) -> Matrix:
 
 
 def principal_components(centred: Matrix) -> Components:
-    """Components of a centred matrix by singular value decomposition; none where nothing varies (one or equal agents).
+    """Return the components of a centred matrix; none where nothing varies (one or equal agents).
 
-    Signs are fixed: the largest loading of each component is positive.
+    By scikit-learn's PCA. Signs are fixed: the largest loading of each component is positive.
     """
-    u, s, _ = np.linalg.svd(centred, full_matrices=False)
-    kept = int((s > NEGLIGIBLE * s[0]).sum()) if len(s) and s[0] > NEGLIGIBLE else 0
-    scores = u[:, :kept] * s[:kept]
+    from sklearn.decomposition import PCA  # noqa: PLC0415 - takes a second, which most commands save
+
+    if len(centred) < 2 or np.abs(centred).max(initial=0.0) <= NEGLIGIBLE:
+        nothing = np.empty(0)
+        return Components(nothing, np.empty((centred.shape[1], 0)), np.empty((len(centred), 0)))
+    pca = PCA(svd_solver="full")
+    scores = pca.fit_transform(centred)
+    kept = int((pca.singular_values_ > NEGLIGIBLE * pca.singular_values_[0]).sum())
+    scores, explained = scores[:, :kept], pca.explained_variance_ratio_[:kept]
     loadings = _correlations(centred, scores)
-    largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(kept)] if kept else np.ones(0)
+    largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(kept)]
     signs = np.where(largest < 0, -1.0, 1.0)
-    squares = s[:kept] ** 2
-    return Components(squares / squares.sum() if kept else squares, loadings * signs, scores * signs)
+    return Components(explained, loadings * signs, scores * signs)
 
 
 def _correlations(columns: Matrix, scores: Matrix) -> Matrix:

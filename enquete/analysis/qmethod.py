@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from enquete.analysis.components import NEGLIGIBLE, Matrix
-from enquete.analysis.typology import Labels, adjusted_rand
+from enquete.analysis.typology import Labels
 
 # --- Sorts of statements: the grid that they fill, which of them define a factor, its scores, and which statements
 # tell views apart.
@@ -711,10 +711,12 @@ def agreement(groups: Labels, clusters: Labels) -> SortAgreement:
     groups: QAnalysis.groups(); the poles of a bipolar factor are two groups, as they are for any clustering. clusters:
     by the same rows, −1 for agents without one. None with fewer than two agents, or where both have but one group.
     """
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415 - takes a second, which most commands save
+
     if len(groups) != len(clusters):
         raise ValueError(f"{len(groups)} sorts and {len(clusters)} cluster labels; both must list the same agents")
     both = (groups >= 0) & (clusters >= 0)
     unflagged = int(((groups < 0) & (clusters >= 0)).sum())
     told_apart = len(np.unique(groups[both])) > 1 or len(np.unique(clusters[both])) > 1
-    ari = adjusted_rand(clusters[both], groups[both]) if both.sum() > 1 and told_apart else None
+    ari = float(adjusted_rand_score(clusters[both], groups[both])) if both.sum() > 1 and told_apart else None
     return SortAgreement(ari, int(both.sum()), unflagged)

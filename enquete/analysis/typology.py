@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -144,9 +145,11 @@ def _separation(sets: Matrix, numbers: Sequence[int]) -> Matrix:
 
 
 def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
-    """Each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster, as Rousseeuw has it.
+    """Return each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster (Rousseeuw).
 
-    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer.
+    Of one data set, or of a stack of them: the null of `choose` has 14,000 partitions, of which each would take
+    scikit-learn's silhouette_samples, and its KMeans, some milliseconds for checks alone. Both agree with these
+    (tests/analysis/test_clustering.py).
     """
     member = memberships_of(labels, int(labels.max()) + 1).astype(distances.dtype, copy=False)
     sizes = member.sum(axis=-2, keepdims=True)
@@ -163,7 +166,9 @@ def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
 def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
     """How well each agent sits in its type, −1 … 1; beyond MOST_COMPARED agents against a seeded sample."""
     if len(columns) <= MOST_COMPARED:
-        return silhouettes(scipy.spatial.distance.cdist(columns, columns), labels)
+        from sklearn.metrics import silhouette_samples  # noqa: PLC0415 - takes a second, which most commands save
+
+        return np.asarray(silhouette_samples(columns, labels))
     rows = np.random.default_rng(seed).choice(len(columns), MOST_COMPARED, replace=False)
     distances = scipy.spatial.distance.cdist(columns, columns[rows])
     means = np.stack([distances[:, labels[rows] == label].mean(axis=1) for label in range(labels.max() + 1)], axis=1)
@@ -171,22 +176,6 @@ def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
     means[np.arange(len(columns)), labels] = np.inf
     b = means.min(axis=1)
     return np.asarray((b - a) / np.maximum(a, b))
-
-
-def adjusted_rand(first: Labels, second: Labels) -> float:
-    """How far two groupings sort the same agents alike: 1 fully, 0 as by chance (Hubert & Arabie 1985).
-
-    (tp·tn − fn·fp) / ½((tp + fn)(fn + tn) + (tp + fp)(fp + tn)) over pairs of agents; 1 where they are the same
-    grouping. As adjusted_rand_score of scikit-learn, whose import takes longer than all that is computed here.
-    """
-    a, b = (np.unique(groups, return_inverse=True)[1] for groups in (first, second))
-    table = np.bincount(a * (int(b.max(initial=0)) + 1) + b).astype(float)
-    both, of_a, of_b = (float((np.asarray(n) ** 2).sum()) for n in (table, np.bincount(a), np.bincount(b)))
-    tp, fn, fp = both - len(a), of_a - both, of_b - both
-    tn = float(len(a)) ** 2 - tp - fn - fp - len(a)
-    if fn == fp == 0:
-        return 1.0
-    return 2 * (tp * tn - fn * fp) / ((tp + fn) * (fn + tn) + (tp + fp) * (fp + tn))
 
 
 # --- Types among agents: how many, tested against chance, with "no types" as a possible answer
@@ -319,6 +308,8 @@ def _against_chance(
 
 def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAMPLES) -> TypeStability:
     """Refit on agents drawn with replacement, assign all agents, compare."""
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415 - likewise
+
     rng = np.random.default_rng(seed)
     k, n = int(labels.max()) + 1, len(columns)
     before, sizes, shared, rand = memberships_of(labels, k), [], [], []
@@ -332,7 +323,7 @@ def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAM
             after = memberships_of(again, k)
             shared.append(before.T @ after)
             sizes.append(after.sum(axis=1))
-            rand += [adjusted_rand(labels, relabelled) for relabelled in again]
+            rand += [adjusted_rand_score(labels, relabelled) for relabelled in again]
         made += some
     if not rand:
         return TypeStability(0.0, (0.0,) * k, 0)
@@ -365,8 +356,7 @@ def memberships(columns: Matrix, labels: Labels) -> Memberships:
         return Memberships(None, "flat")
     if scores.size < 2 * parameters:
         return Memberships(None, "few", size)
-    scaled = scores / scores[:, 0].std()
-    probabilities = _mixture(scaled, labels)
+    probabilities = _mixture(scores / scores[:, 0].std(), labels)
     if probabilities is None:
         return Memberships(None, "diverged", size)
     agreement = np.array([[(probabilities.argmax(axis=1)[labels == a] == b).sum() for b in range(k)] for a in range(k)])
@@ -374,22 +364,22 @@ def memberships(columns: Matrix, labels: Labels) -> Memberships:
 
 
 def _mixture(scores: Matrix, labels: Labels) -> Matrix | None:
-    """Posterior probabilities by expectation–maximisation, begun at the types; None where it does not come to rest.
+    """Return posterior probabilities by scikit-learn's GaussianMixture, begun at the types.
 
-    π_k φ(x; μ_k, Σ) / Σ_j π_j φ(x; μ_j, Σ), at rest when the mean log-likelihood changes by less than TOLERANCE; RIDGE
-    keeps Σ regular (Hastie, Tibshirani & Friedman 2009, 8.5). As scikit-learn's GaussianMixture, whose import alone
-    takes longer.
+    RIDGE keeps the covariance regular. None where the likelihood does not come to rest within MOST_STEPS.
     """
-    inside, likelihood = memberships_of(labels, int(labels.max()) + 1), -np.inf
-    for _ in range(MOST_STEPS):
-        sizes = np.maximum(inside.sum(axis=0), np.finfo(float).tiny)
-        means = inside.T @ scores / sizes[:, None]
-        covariance = (scores.T @ scores - (means.T * sizes) @ means) / len(scores) + RIDGE * np.eye(scores.shape[1])
-        root = np.linalg.cholesky(np.linalg.inv(covariance))
-        apart = ((scores @ root)[:, None, :] - means @ root) ** 2
-        logs = np.log(sizes / len(scores)) - apart.sum(axis=2) / 2 + np.log(np.diag(root)).sum()
-        together = np.logaddexp.reduce(logs, axis=1)
-        inside, before, likelihood = np.exp(logs - together[:, None]), likelihood, float(together.mean())
-        if abs(likelihood - before) < TOLERANCE:
-            return np.asarray(inside)
-    return None
+    from sklearn.mixture import GaussianMixture  # noqa: PLC0415 - likewise
+
+    inside = memberships_of(labels, int(labels.max()) + 1)
+    sizes = inside.sum(axis=0)
+    means = inside.T @ scores / sizes[:, None]
+    deviations = scores - means[labels]
+    covariance = deviations.T @ deviations / len(scores) + RIDGE * np.eye(scores.shape[1])
+    mixture = GaussianMixture(
+        len(sizes), covariance_type="tied", reg_covar=RIDGE, tol=TOLERANCE, max_iter=MOST_STEPS,
+        weights_init=sizes / len(scores), means_init=means, precisions_init=np.linalg.inv(covariance),
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it did not come to rest is told by `converged_`
+        mixture.fit(scores)
+    return np.asarray(mixture.predict_proba(scores)) if mixture.converged_ else None

@@ -140,8 +140,6 @@ GROUPS = (
 VIEWS = (
     Line("principal components", "components.principal_components", "by hand", ".8, .2",
          "test_components.py::test_components_by_hand", "[0.8, 0.2]"),
-    Line("adjusted Rand index", "typology.adjusted_rand", "scikit-learn adjusted_rand_score", ANY,
-         "test_clustering.py::test_the_rand_index_is_that_of_scikit_learn", "adjusted_rand_score("),
     Line("clusters", "typology.clusters", "by construction", "labels by size",
         "test_typology.py::test_labels_go_by_size",
          "[1, 1, 0, 0, 0, 0, 0, 2, 2]"),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score, silhouette_samples
+from sklearn.metrics import silhouette_samples
 
 from enquete.analysis.components import weighted
-from enquete.analysis.typology import adjusted_rand, clusters, pairs_of, partitions, separation, silhouettes
+from enquete.analysis.typology import clusters, pairs_of, partitions, separation, silhouettes
 from tests.analysis.planted_sorts import mixed
 
 
@@ -47,11 +47,3 @@ def test_ties_and_more_clusters_than_agents() -> None:
     """Four agents equally far from each other: whatever is cut, there are as many clusters as asked for."""
     assert sorted(set(clusters(np.eye(4), 3, 0).tolist())) == [0, 1, 2]
     assert (separation(np.repeat(np.eye(2), 3, axis=0)[None], [2, 3]) == -1).all()
-
-
-def test_the_rand_index_is_that_of_scikit_learn() -> None:
-    rng = np.random.default_rng(0)
-    for groups in (1, 2, 5, 20):
-        a, b = rng.integers(0, groups, 20), rng.integers(-1, 3, 20)
-        assert adjusted_rand(a, b) == pytest.approx(adjusted_rand_score(a, b))
-    assert adjusted_rand(np.arange(4), np.arange(4)) == adjusted_rand_score([0, 1, 2, 3], [0, 1, 2, 3]) == 1
