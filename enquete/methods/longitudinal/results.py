@@ -873,16 +873,16 @@ CONTROL = "negative_control"
 
 
 def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves
+    """Agents that never move or turn round; items that nothing should move, only where T0 was measured; whether waves
     and families hang together; each wave."""
     rows = checkable(rows)
     why = no_drift(analysis)
     before, after = (answers(occasion(rows, phase)) for phase in WAVES)
     both_waves = bool(len(before.participants) and len(after.participants))
-    if why:
-        yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
-    else:
+    if both_waves:
         yield from each("", (zero_drift(before, after), direction_flips(before, after)))
+    else:
+        yield from each("", (missing(name, "one_wave") for name in ("zero_drift", "direction_flips")))
     named = zip(analysis.column("items", "item"), analysis.column("items", "control"), strict=True)
     controls = [item for item, is_control in named if is_control is True]
     both = set(before.items) & set(after.items)
