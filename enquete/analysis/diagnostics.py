@@ -88,7 +88,7 @@ PLAUSIBILITY: Mapping[str, Threshold] = {
     ),
     "two_components": Threshold(
         "share of variance of the first two principal components", (0.30, None), FREE, {"agents": 2}, _FLAG,
-        "proposal", "of 50 people it was .315, of as many random rows .178; it says as much about the number of columns",
+        "proposal", "of 50 people it was .315, of as many random rows .178; it depends on the number of columns",
         "answers that share no structure make types doubtful; whether there is any at all is for coherence to say",
     ),
 }  # fmt: skip
