@@ -31,16 +31,26 @@ class Kappa:
 
 
 def weighted_kappa(first: ArrayLike, second: ArrayLike) -> Kappa:
-    """Cohen's κ with quadratic weights, κ = 1 − Σ w·o / Σ w·e, w = (i − j)².
+    """Return Cohen's κ with quadratic weights, as scikit-learn's cohen_kappa_score gives it.
 
-    o is the observed table of the two ratings, e the product of its margins. With quadratic weights this is
-    κ = 1 − mean((x − y)²) / (s²ₓ + s²_y + (x̄ − ȳ)²), s² with divisor n: no scale has to be given, and categories that
-    nobody chose do not matter. 1 identical, 0 as by chance, below 0 worse than that.
+    κ = 1 − Σ w·o / Σ w·e with w = (i − j)², o the observed table of the two ratings, e the product of its margins. i
+    and j count the categories that occur in either list, as R's irr::kappa2 does, too: 2 and 4 are neighbours where
+    nobody chose 3. 1 is identical, 0 as by chance, below 0 worse than that.
 
-    first, second: equally long, NaN where missing. None without a pair, or where all ratings of both are one and the
-    same value. Raises ValueError on different lengths.
-    Source: Cohen 1968; Fleiss & Cohen 1973. sklearn.metrics.cohen_kappa_score(weights="quadratic") agrees.
+    Args:
+        first: Ratings, NaN where missing.
+        second: As many ratings of the same things by another rater, or on another occasion.
+
+    Returns:
+        κ, which is None without a pair, or where all ratings of both are one and the same value.
+
+    Raises:
+        ValueError: The lists are of different lengths.
+
+    Source: Cohen 1968; Fleiss & Cohen 1973.
     """
+    from sklearn.metrics import cohen_kappa_score  # noqa: PLC0415 - takes a second; most runs compute no κ
+
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise ValueError(f"first and second must be two lists of equal length, not {x.shape} and {y.shape}")
@@ -48,18 +58,23 @@ def weighted_kappa(first: ArrayLike, second: ArrayLike) -> Kappa:
     x, y, n_missing = x[both], y[both], int((~both).sum())
     if not x.size:
         return Kappa(0, n_missing, None, None, "no pairs")
-    by_chance = float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+
     exact = float((x == y).mean())
-    if by_chance == 0:
+    categories, places = np.unique(np.concatenate([x, y]), return_inverse=True)
+    if categories.size == 1:
         return Kappa(x.size, n_missing, None, exact, "all ratings are one value: chance alone agrees fully")
-    return Kappa(x.size, n_missing, 1 - float(((x - y) ** 2).mean()) / by_chance, exact)
+    # Places stand for the values, since scikit-learn takes 2.5 for no category.
+    kappa = cohen_kappa_score(places[: x.size], places[x.size :], weights="quadratic")
+    return Kappa(x.size, n_missing, float(kappa), exact)
 
 
 def stratified_kappa(first: Floats, second: Floats) -> float | None:
     """κ_w = 1 − Σᵢ Σₐ (xₐᵢ − yₐᵢ)² / Σᵢ nᵢ·(s²ₓᵢ + s²_yᵢ + (x̄ᵢ − ȳᵢ)²), the denominator what chance gives an item.
 
     first, second: agents × items in one unit, NaN where missing; s² with divisor n. One item gives Cohen's κ with
-    quadratic weights. None where no item varies. Source: Fleiss & Cohen 1973; strata as in Barlow, Lai & Azen 1991.
+    quadratic weights of the ratings themselves: that of `weighted_kappa`, if every category between two that occur does
+    so, too. No library has it. None where no item varies. Source: Fleiss & Cohen 1973; strata as in Barlow, Lai & Azen
+    1991.
     """
     known = ~(np.isnan(first) | np.isnan(second))
     n = known.sum(axis=0)

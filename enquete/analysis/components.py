@@ -70,30 +70,29 @@ def _squares(sets: Matrix) -> Matrix:
 
 
 def principal_components(centred: Matrix) -> Components:
-    """Components of a centred matrix by singular value decomposition; none where nothing varies (one or equal agents).
+    """Return the components of a centred matrix; none where nothing varies (one or equal agents).
 
-    Signs are fixed: the largest loading of each component is positive.
+    By scikit-learn's PCA. Signs are fixed: the largest loading of each component is positive.
     """
-    u, s, _ = np.linalg.svd(centred, full_matrices=False)
-    kept = int((s > NEGLIGIBLE * s[0]).sum()) if len(s) and s[0] > NEGLIGIBLE else 0
-    scores = u[:, :kept] * s[:kept]
+    from sklearn.decomposition import PCA  # noqa: PLC0415 - takes a second, which most commands save
+
+    if len(centred) < 2 or np.abs(centred).max(initial=0.0) <= NEGLIGIBLE:
+        nothing = np.empty(0)
+        return Components(nothing, np.empty((centred.shape[1], 0)), np.empty((len(centred), 0)))
+    pca = PCA(svd_solver="full")
+    scores = pca.fit_transform(centred)
+    kept = int((pca.singular_values_ > NEGLIGIBLE * pca.singular_values_[0]).sum())
+    scores, explained = scores[:, :kept], pca.explained_variance_ratio_[:kept]
     loadings = _correlations(centred, scores)
-    largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(kept)] if kept else np.ones(0)
+    largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(kept)]
     signs = np.where(largest < 0, -1.0, 1.0)
-    squares = s[:kept] ** 2
-    return Components(squares / squares.sum() if kept else squares, loadings * signs, scores * signs)
+    return Components(explained, loadings * signs, scores * signs)
 
 
 def _correlations(columns: Matrix, scores: Matrix) -> Matrix:
     lengths = np.outer(np.linalg.norm(columns, axis=0), np.linalg.norm(scores, axis=0))
     products = columns.T @ scores
     return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > NEGLIGIBLE)
-
-
-def component_scores(sets: Matrix, most: int) -> Matrix:
-    """Scores on the first components of each centred data set, signs as they come: sets × agents × at most `most`."""
-    axes = np.linalg.eigh(sets.swapaxes(-1, -2) @ sets).eigenvectors[:, :, ::-1]
-    return np.asarray(sets @ axes[:, :, :most])
 
 
 def explained_by_chance(blocks: Sequence[Matrix], draws: int, seed: int) -> Matrix:
@@ -131,7 +130,7 @@ def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:
     dealt, places = rng.permuted(block, axis=0), forced_places(block)
     if places is None:
         return dealt
-    # Lots below the least step part ties and nothing else, in a third of the time of `ranked`.
+    # Lots below the least step part ties and nothing else.
     step = np.diff(np.unique(places)).min()
     return _dealt((dealt + step * rng.random(dealt.shape)).argsort(axis=-1), places)
 
@@ -144,124 +143,8 @@ def forced_places(block: Matrix) -> Matrix | None:
     return np.asarray(values)
 
 
-def ranked(rows: Matrix, values: Matrix, rng: np.random.Generator) -> Matrix:
-    """Each row ranked into `values` (ascending), ties at random. Rows may come in stacks."""
-    lots, order = rng.random(rows.shape), rows.argsort(axis=-1)
-    ascending = np.take_along_axis(rows, order, axis=-1)
-    if (ascending[..., 1:] == ascending[..., :-1]).any():
-        order = np.lexsort((lots, rows), axis=-1)
-    return _dealt(order, values)
-
-
 def _dealt(order: npt.NDArray[np.int64], values: Matrix) -> Matrix:
     """The values in this order, row by row."""
     dealt = np.empty(order.shape)
     np.put_along_axis(dealt, order, np.broadcast_to(values, dealt.shape), axis=-1)
     return dealt
-
-
-# --- Data with the covariance of the observed ones and no clusters: what views that differ by degree alone look like
-# Columns permuted one by one have no relations at all, so that any gradient beats them. Here the relations stay: agents
-# are normally distributed along the observed principal components. Comparing clusters with one normal cloud is the idea
-# of SigClust (Liu, Hayes, Nobel & Marron 2008) and of Hennig & Lin (2015).
-
-CALIBRATED_ON = 1000  # simulated agents, at least
-ROUNDS = 12
-CLOSE = 0.01  # of each component's variance: calibrated
-STEP = 2.0  # the most that one round changes a component's scale by
-
-
-@dataclass(frozen=True)
-class _Form:
-    """What answers of a block may be: orders of `places`, whole numbers from `low` to `high`, or anything."""
-
-    columns: slice
-    places: Matrix | None
-    whole: bool
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Continuum:
-    """mean: columns. axes: components × columns. scales: root sums of squares along them, before answers take form."""
-
-    n: int
-    mean: Matrix
-    axes: Matrix
-    scales: Matrix
-    forms: tuple[_Form, ...]
-
-
-def fitted_continuum(blocks: Sequence[Matrix], rng: np.random.Generator) -> Continuum:
-    """The continuum whose answers, brought into form, have the observed mean and variance on each component.
-
-    Ranking into a grid and rounding add noise, and ranking also pushes agents apart along a strong component. A
-    continuum with the observed covariance *before* that would be flatter than the data afterwards and lose to every
-    gradient. So mean and scales are adjusted until simulated answers have those observed. blocks: agents × columns
-    each, without NaN.
-    """
-    observed = np.hstack(blocks)
-    mean = observed.mean(axis=0)
-    _, scales, axes = np.linalg.svd(observed - mean, full_matrices=False)
-    kept = scales > NEGLIGIBLE * max(1.0, float(scales[0]))
-    model = Continuum(len(observed), mean, axes[kept], scales[kept], _forms(blocks))
-    return _calibrated(model, rng) if kept.any() else model
-
-
-def _calibrated(model: Continuum, rng: np.random.Generator) -> Continuum:
-    """By fixed-point iteration on the same simulated agents, many data sets of as many agents as were observed."""
-    goal, mean, squares = model.mean, model.mean, model.scales**2
-    positions = np.stack([_positions(model, rng) for _ in range(-(-CALIBRATED_ON // model.n))])
-    for _ in range(ROUNDS):
-        drawn = np.concatenate(_answers(model, positions, rng), axis=-1)
-        centres = drawn.mean(axis=1, keepdims=True)
-        simulated = (((drawn - centres) @ model.axes.T) ** 2).sum(axis=1).mean(axis=0)
-        if np.abs(simulated / squares - 1).max() < CLOSE:
-            break
-        ratio = np.sqrt(squares / np.maximum(simulated, NEGLIGIBLE * squares))
-        mean = mean + goal - centres.mean(axis=(0, 1))
-        scales = model.scales * np.clip(ratio, 1 / STEP, STEP)
-        model = Continuum(model.n, mean, model.axes, scales, model.forms)
-    return model
-
-
-def draw_continuum(model: Continuum, rng: np.random.Generator) -> list[Matrix]:
-    """One data set of as many agents, in blocks like the observed ones."""
-    return _answers(model, _positions(model, rng), rng)
-
-
-def _positions(model: Continuum, rng: np.random.Generator) -> Matrix:
-    """Agents × components, orthonormal and centred: normal draws given their covariance (a rotation, Langsrud 2005).
-
-    Free draws would vary in covariance too, and the test would lose power over what it does not ask.
-    """
-    z = rng.normal(size=(model.n, len(model.scales)))
-    q, r = np.linalg.qr(z - z.mean(axis=0))
-    return np.asarray(q * np.sign(np.diag(r)))
-
-
-def _forms(blocks: Sequence[Matrix]) -> tuple[_Form, ...]:
-    ends = np.cumsum([block.shape[1] for block in blocks])
-    return tuple(
-        _Form(
-            slice(int(end) - block.shape[1], int(end)),
-            forced_places(block),
-            bool((block == block.round()).all()),
-            float(block.min()),
-            float(block.max()),
-        )
-        for block, end in zip(blocks, ends, strict=True)
-    )
-
-
-def _answers(model: Continuum, positions: Matrix, rng: np.random.Generator) -> list[Matrix]:
-    """By block: agents × columns, or data sets × agents × columns for the positions of several data sets."""
-    latent = (positions * model.scales) @ model.axes + model.mean
-    return [_in_form(latent[..., form.columns], form, rng) for form in model.forms]
-
-
-def _in_form(latent: Matrix, form: _Form, rng: np.random.Generator) -> Matrix:
-    if form.places is not None:
-        return ranked(latent, form.places, rng)
-    return np.clip(latent.round(), form.low, form.high) if form.whole else latent

@@ -73,6 +73,9 @@ def permutation_p(
     themselves, p = (b + 1)/(m + 1), which is never 0: 1,999 of them, and up to `draws` where those leave p below .05.
     The first are among all, so p is below a level up to .05 no more often than it should. Describes this run.
 
+    scipy.stats.permutation_test draws its labels anew for every column of a table and every stage; here those of a
+    group are drawn once for all columns, and more are drawn only where p is near a level.
+
     labels: n integers. statistic: relabellings × n → one figure each; equal figures may differ by 1e-9 relative.
     Source: The Design of Experiments, 1935; Phipson & Smyth 2010 on the + 1.
     """

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from enquete.analysis.estimates import LEVEL, share_interval
 
 PSEUDO_WINS = 0.5
-"""Added to each side of a pair of contestants, so that who won everything is strong and not infinitely so
-(Haldane–Anscombe)."""
+"""Added to each side of a pair of contestants where the likelihood has no maximum, so that who won everything is strong
+and not infinitely so (Haldane–Anscombe)."""
 
 CHANCE = 0.5
 """A critic that tosses a coin twice disagrees with itself in half of the pairs."""
@@ -81,16 +81,25 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
 
 
 def bradley_terry(wins: np.ndarray) -> np.ndarray:
-    """θ with P(i beats j) = 1 / (1 + e^(θ_j − θ_i)), Σ θ = 0, by choix (Maystre & Grossglauser 2015).
+    """Return θ with P(i beats j) = 1 / (1 + e^(θ_j − θ_i)) and Σ θ = 0, by choix (Maystre & Grossglauser 2015).
 
-    wins: how often i (row) beat j (column), ties as half a win of each; contestants that never met are linked by
-    PSEUDO_WINS alone. Source: Bradley & Terry 1952.
+    It is the maximum of the likelihood wherever that exists: where from every contestant a chain of wins leads to
+    every other (Ford 1957). Elsewhere PSEUDO_WINS are added to each side of every pair.
+
+    Args:
+        wins: How often i (row) beat j (column), ties as half a win of each.
+
+    Source: Bradley & Terry 1952.
     """
     import choix  # noqa: PLC0415 - it imports all of scipy.stats, which runs without a second respondent do not need
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - likewise
 
+    counts = np.asarray(wins, dtype=np.float64)
+    n_connected, _ = connected_components(counts > 0, directed=True, connection="strong")
     # choix's alpha is a rate of its chain: alpha·(e^θ_i + e^θ_j), 2·alpha between equals, is what it adds to the wins
     # of each.
-    strengths: np.ndarray = choix.ilsr_pairwise_dense(np.asarray(wins, dtype=np.float64), alpha=PSEUDO_WINS / 2)
+    alpha = 0.0 if n_connected == 1 else PSEUDO_WINS / 2
+    strengths: np.ndarray = choix.ilsr_pairwise_dense(counts, alpha=alpha)
     return strengths
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from enquete.analysis.components import NEGLIGIBLE, Matrix
-from enquete.analysis.typology import Labels, adjusted_rand
+from enquete.analysis.typology import Labels
 
 # --- Sorts of statements: the grid that they fill, which of them define a factor, its scores, and which statements
 # tell views apart.
@@ -338,11 +338,6 @@ def group_distinctions(
     return tuple(by_label.get(label, ()) for label in range(weight.shape[1]))
 
 
-CENTROIDS = 7
-COMMUNALITY_STEPS = 1000
-COMMUNALITY_TOLERANCE = 1e-10
-
-
 def standardised(sorts: Matrix) -> Matrix:
     """X: every row of `sorts` (persons × statements) less its mean and divided by its length.
 
@@ -384,68 +379,6 @@ def principal(x: Matrix, k: int) -> Matrix:
     u, d, _ = np.linalg.svd(x, full_matrices=False)
     kept = min(k, int((d > NEGLIGIBLE * d[0]).sum()))
     return np.asarray(u[:, :kept] * d[:kept])
-
-
-def centroid(x: Matrix, k: int) -> Matrix:
-    """Loadings of k centroid factors, N × k; fewer where the residuals are used up.
-
-    For each factor persons are reflected until nobody's sum of residual correlations t_j is negative; then
-    f_j = (t_j + f_j²) / √Σ(t_j + f_j²), where the communality f_j² on the diagonal is estimated until it stays; the
-    residuals are R − ff′. Seven are extracted, as PQMethod does, and of them the k largest by Σf² returned, since a
-    centroid is not always larger than the next. A loading may exceed 1 (Heywood case). Source: Brown 1980, pp. 208–224.
-    """
-    loadings = np.empty((len(x), 0))
-    while loadings.shape[1] < max(k, CENTROIDS):
-        sums, signs = _reflected(x, loadings)
-        if sums.sum() <= NEGLIGIBLE * len(x) ** 2:
-            break
-        loadings = np.column_stack([loadings, signs * _centroid_loadings(sums)])
-    largest = np.sort(np.argsort(-(loadings**2).sum(axis=0), kind="stable")[:k])
-    return np.asarray(loadings[:, largest])
-
-
-def _reflected(x: Matrix, loadings: Matrix) -> tuple[Matrix, Matrix]:
-    """Sums of residual correlations with the others after reflection, and the signs of reflection (±1).
-
-    Each reflection of a negative sum raises the total, so the loop ends. After a factor without reflections all sums
-    are 0 though the residuals are not; so the first to be reflected then is the person with the largest residuals.
-    """
-    diagonal = (x**2).sum(axis=1) - (loadings**2).sum(axis=1)
-    sums = x @ x.sum(axis=0) - loadings @ loadings.sum(axis=0) - diagonal
-    signs = np.ones(len(x))
-    if np.abs(sums).max() <= NEGLIGIBLE * len(x):
-        _reflect(_most_residual(x, loadings, diagonal), sums, signs, x, loadings)
-    while sums[i := int(sums.argmin())] < -NEGLIGIBLE * len(x):
-        _reflect(i, sums, signs, x, loadings)
-    return sums, signs
-
-
-def _reflect(i: int, sums: Matrix, signs: Matrix, x: Matrix, loadings: Matrix) -> None:
-    """Changes person i's sign, in place."""
-    residual = x @ x[i] - loadings @ loadings[i]
-    residual[i] = 0.0
-    sums -= 2 * signs[i] * signs * residual
-    sums[i] *= -1
-    signs[i] *= -1
-
-
-def _most_residual(x: Matrix, loadings: Matrix, diagonal: Matrix) -> int:
-    """Whose squared residual correlations with the others have the largest sum: the diagonal of (R − FF′)², less its
-    own."""
-    left, right = np.hstack([x, loadings]), np.hstack([x, -loadings])
-    squares = np.einsum("ij,jk,ik->i", right, left.T @ left, right, optimize=True) - diagonal**2
-    return int(squares.round(9).argmax())
-
-
-def _centroid_loadings(sums: Matrix) -> Matrix:
-    communality = sums / max(1, len(sums) - 1)
-    for _ in range(COMMUNALITY_STEPS):
-        totals = sums + communality
-        loadings = totals / np.sqrt(totals.sum())
-        if np.abs(loadings**2 - communality).max() < COMMUNALITY_TOLERANCE:
-            break
-        communality = loadings**2
-    return np.asarray(loadings)
 
 
 ALPHA = 0.01
@@ -580,10 +513,8 @@ def _sign(factor: Matrix, x: Matrix) -> float:
     return -1.0 if len(moved) and moved[0] < 0 else 1.0
 
 
-Extraction = Literal["pca", "centroid"]
 Reason = Literal["factors", "chance", "few", "undefined"]
 
-_EXTRACT = {"pca": principal, "centroid": centroid}
 LEAST_SORTS = 2
 
 
@@ -633,7 +564,6 @@ class QAnalysis:
     """
 
     reason: Reason
-    extraction: Extraction
     n_total: int
     n_missing: int
     n_illegal: int
@@ -663,42 +593,38 @@ def q_analysis(
     sorts: Matrix,
     grid: Mapping[int, int],
     *,
-    extraction: Extraction = "pca",
     n_factors: int | None = None,
     flags: FlagEdits | None = None,
-    number: NumberOfFactors | None = None,
     seed: int = 0,
 ) -> QAnalysis:
     """The whole analysis of sorts (agents × statements; a place of the grid each, NaN for missing).
 
     grid: how many statements each column takes. n_factors: None for as many as parallel analysis finds. flags: changes
-    to the automatic ones. number: as another analysis of these sorts found it, so that it need not be drawn again.
+    to the automatic ones.
     Factors come in the order of Σl², with the stronger pole positive. Same input and seed, same result. Raises
     ValueError for sorts that are no table, a grid that does not take the statements, more factors than there can be
-    (fewer than 1 too), an unknown extraction, and flags that do not fit.
+    (fewer than 1 too), and flags that do not fit.
     """
-    _checked(sorts, grid, extraction, n_factors)
+    _checked(sorts, grid, n_factors)
     missing = ~np.isfinite(sorts).all(axis=1)
     fits = legal(sorts, grid)
     rows = np.flatnonzero(fits)
     nothing, none = np.empty((0, 0)), np.empty((len(rows), 0))
     begun = QAnalysis(
-        "few", extraction, len(sorts), int(missing.sum()), int((~missing & ~fits).sum()), tuple(rows.tolist()), None,
+        "few", len(sorts), int(missing.sum()), int((~missing & ~fits).sum()), tuple(rows.tolist()), None,
         none, none.astype(bool), (), (), nothing, nothing, (), (),
     )  # fmt: skip
     if len(rows) < LEAST_SORTS:
         return begun
     x = standardised(sorts[rows])
-    number = number or number_of_factors(x, seed)
+    number = number_of_factors(x, seed)
     wanted = number.parallel if n_factors is None else n_factors
     if wanted == 0:
         return replace(begun, reason="chance", number=number)
-    extracted = _EXTRACT[extraction](x, wanted)
+    extracted = principal(x, wanted)
     most = extracted.shape[1]
     if n_factors is not None and most < n_factors:
-        raise ValueError(
-            f"n_factors is {n_factors}, but {extraction} extraction of these {len(rows)} sorts ends at {most}"
-        )
+        raise ValueError(f"n_factors is {n_factors}, but these {len(rows)} sorts have {most} principal components")
     loadings = oriented(varimax(extracted), x)
     flagged = automatic_flags(loadings, x.shape[1])
     if flags is not None:
@@ -706,7 +632,7 @@ def q_analysis(
     return _scored(replace(begun, number=number, loadings=loadings, flags=flagged), sorts[rows], grid, seed)
 
 
-def _checked(sorts: Matrix, grid: Mapping[int, int], extraction: str, n_factors: int | None) -> None:
+def _checked(sorts: Matrix, grid: Mapping[int, int], n_factors: int | None) -> None:
     if sorts.ndim != 2:
         raise ValueError(f"sorts must be a table of agents × statements, not an array of {sorts.ndim} dimension(s)")
     taken = len(places(grid))
@@ -714,8 +640,6 @@ def _checked(sorts: Matrix, grid: Mapping[int, int], extraction: str, n_factors:
         raise ValueError(f"the grid takes {taken} statements, the sorts have {sorts.shape[1]}")
     if sum(n > 0 for n in grid.values()) < 2:
         raise ValueError(f"the grid {dict(grid)} has fewer than two columns to tell statements apart")
-    if extraction not in _EXTRACT:
-        raise ValueError(f"extraction is {extraction!r}; known: {', '.join(_EXTRACT)}")
     if n_factors is not None and n_factors < 1:
         raise ValueError(f"n_factors is {n_factors}; give at least 1, or None for as many as parallel analysis finds")
 
@@ -787,10 +711,12 @@ def agreement(groups: Labels, clusters: Labels) -> SortAgreement:
     groups: QAnalysis.groups(); the poles of a bipolar factor are two groups, as they are for any clustering. clusters:
     by the same rows, −1 for agents without one. None with fewer than two agents, or where both have but one group.
     """
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415 - takes a second, which most commands save
+
     if len(groups) != len(clusters):
         raise ValueError(f"{len(groups)} sorts and {len(clusters)} cluster labels; both must list the same agents")
     both = (groups >= 0) & (clusters >= 0)
     unflagged = int(((groups < 0) & (clusters >= 0)).sum())
     told_apart = len(np.unique(groups[both])) > 1 or len(np.unique(clusters[both])) > 1
-    ari = adjusted_rand(clusters[both], groups[both]) if both.sum() > 1 and told_apart else None
+    ari = float(adjusted_rand_score(clusters[both], groups[both])) if both.sum() > 1 and told_apart else None
     return SortAgreement(ari, int(both.sum()), unflagged)

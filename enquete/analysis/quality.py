@@ -561,22 +561,27 @@ def _no_pairs(both: Aligned) -> str:
 
 
 def rated_alike(answers: Answers) -> Diagnostic:
-    """Share of agents that give one rating to all items (all scenarios in one dimension), of those who rated all."""
+    """Return the share of agents that give one rating to all items, of those who rated all; a caution where all do.
+
+    The items are all scenarios in one dimension.
+    """
     raters = alike_ratings(answers.centred)
     counts = {"agents": raters.n_complete, "items": answers.items.size}
-    return judged("rated_alike", raters.share, counts, detail={"n_incomplete": raters.n_dropped})
+    ruling = Ruling("caution", "above") if raters.share == 1 else Ruling("fine", "")
+    return judged("rated_alike", raters.share, counts, detail={"n_incomplete": raters.n_dropped}, ruling=ruling)
 
 
 def two_components(first_two: float | None, n_agents: int, n_beyond_chance: int) -> Diagnostic:
-    """Variance of the first two components, beside how many leading components beat parallel analysis.
+    """Judge the variance of the first two components.
 
-    first_two: share 0–1 as in components.principal_components; n_beyond_chance: against components.explained_by_chance.
-    Raises ValueError for a share outside 0–1.
+    Args:
+        first_two: Share 0–1 as in components.principal_components.
+        n_agents: Agents that it is of.
+        n_beyond_chance: Leading components that beat components.explained_by_chance, told beside it.
+
+    Raises:
+        ValueError: The share lies outside 0–1.
     """
     if first_two is not None and not 0 <= first_two <= 1:
         raise ValueError(f"first_two is a share of variance between 0 and 1; {first_two} was given")
-    ruling = None
-    if first_two is not None:
-        ruling = Ruling("fine", "") if n_beyond_chance else Ruling("information", "no_more_than_chance")
-    detail = {"n_beyond_chance": n_beyond_chance}
-    return judged("two_components", first_two, {"agents": n_agents}, detail=detail, ruling=ruling)
+    return judged("two_components", first_two, {"agents": n_agents}, detail={"n_beyond_chance": n_beyond_chance})

@@ -1,7 +1,8 @@
-"""Types of agents: clusters, how many there are, and whether they are more than a continuum would give."""
+"""Types of agents: clusters, how many there are, and whether they are clearer than unrelated answers would give."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -12,9 +13,6 @@ import scipy
 
 from enquete.analysis.components import (
     Matrix,
-    component_scores,
-    draw_continuum,
-    fitted_continuum,
     permutations,
     portions,
     principal_components,
@@ -27,18 +25,6 @@ Labels: TypeAlias = "npt.NDArray[np.int64]"
 
 STEPS = 10  # of k-means after its start; among some hundred agents it rests sooner
 HELD = 500_000  # distances that are held at a time
-
-
-@dataclass(frozen=True)
-class Separation:
-    """Mean silhouettes, data sets × numbers of clusters; −1 where fewer agents than that differ from each other.
-
-    full: over all columns. reduced: of the same clusters, over the first k − 1 principal components, which is all that
-    the means of k clusters can span.
-    """
-
-    full: Matrix
-    reduced: Matrix
 
 
 def sampled(blocks: Sequence[Matrix], rng: np.random.Generator) -> Sequence[Matrix]:
@@ -136,13 +122,13 @@ def by_size(raw: Labels) -> Labels:
     return np.array([places[label] for label in raw.tolist()], dtype=np.int64)
 
 
-def separation(sets: Matrix, numbers: Sequence[int], *, reduced: bool = True) -> Separation:
-    """Silhouettes of k-means in each data set for each number of clusters below that of different agents.
+def separation(sets: Matrix, numbers: Sequence[int]) -> Matrix:
+    """Return mean silhouettes of k-means, data sets × numbers of clusters.
 
-    reduced: whether those over the principal components are wanted too; else they are NaN.
+    A cell is −1 where no more than that number of agents differ from each other.
     """
-    parts = [_separation(sets[rows], numbers, reduced) for rows in _portions(len(sets), sets.shape[1] ** 2)]
-    return Separation(np.concatenate([part.full for part in parts]), np.concatenate([part.reduced for part in parts]))
+    portions_of_sets = _portions(len(sets), sets.shape[1] ** 2)
+    return np.concatenate([_separation(sets[rows], numbers) for rows in portions_of_sets])
 
 
 def _portions(n: int, size: int) -> Iterator[slice]:
@@ -150,27 +136,20 @@ def _portions(n: int, size: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n, step))
 
 
-def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separation:
+def _separation(sets: Matrix, numbers: Sequence[int]) -> Matrix:
     pairs = pairs_of(sets)
     distances = np.stack([scipy.spatial.distance.squareform(row) for row in pairs.astype(np.float32)])
     possible = np.array([different(columns) for columns in sets])[:, None] > np.array(numbers)
-    scores = component_scores(sets, max(numbers) - 1).astype(np.float32) if reduced else np.empty(0)
-    full, small = np.full((2, len(sets), len(numbers)), -1.0)
-    squares, upto = np.zeros_like(distances), 0
-    for place, (k, labels) in enumerate(zip(numbers, partitions(sets, pairs, numbers), strict=True)):
-        full[:, place] = silhouettes(distances, labels).mean(axis=1)
-        if reduced:
-            while upto < min(k - 1, scores.shape[2]):
-                squares += (scores[:, :, None, upto] - scores[:, None, :, upto]) ** 2
-                upto += 1
-            small[:, place] = silhouettes(np.sqrt(squares), labels).mean(axis=1)
-    return Separation(np.where(possible, full, -1.0), np.where(possible, small, -1.0 if reduced else np.nan))
+    means = [silhouettes(distances, labels).mean(axis=1) for labels in partitions(sets, pairs, numbers)]
+    return np.where(possible, np.stack(means, axis=1), -1.0)
 
 
 def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
-    """Each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster, as Rousseeuw has it.
+    """Return each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster (Rousseeuw).
 
-    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer.
+    Of one data set, or of a stack of them: the null of `choose` has 14,000 partitions, of which each would take
+    scikit-learn's silhouette_samples, and its KMeans, some milliseconds for checks alone. Both agree with these
+    (tests/analysis/test_clustering.py).
     """
     member = memberships_of(labels, int(labels.max()) + 1).astype(distances.dtype, copy=False)
     sizes = member.sum(axis=-2, keepdims=True)
@@ -187,7 +166,9 @@ def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
 def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
     """How well each agent sits in its type, −1 … 1; beyond MOST_COMPARED agents against a seeded sample."""
     if len(columns) <= MOST_COMPARED:
-        return silhouettes(scipy.spatial.distance.cdist(columns, columns), labels)
+        from sklearn.metrics import silhouette_samples  # noqa: PLC0415 - takes a second, which most commands save
+
+        return np.asarray(silhouette_samples(columns, labels))
     rows = np.random.default_rng(seed).choice(len(columns), MOST_COMPARED, replace=False)
     distances = scipy.spatial.distance.cdist(columns, columns[rows])
     means = np.stack([distances[:, labels[rows] == label].mean(axis=1) for label in range(labels.max() + 1)], axis=1)
@@ -197,100 +178,23 @@ def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
     return np.asarray((b - a) / np.maximum(a, b))
 
 
-def adjusted_rand(first: Labels, second: Labels) -> float:
-    """How far two groupings sort the same agents alike: 1 fully, 0 as by chance (Hubert & Arabie 1985).
-
-    (tp·tn − fn·fp) / ½((tp + fn)(fn + tn) + (tp + fp)(fp + tn)) over pairs of agents; 1 where they are the same
-    grouping. As adjusted_rand_score of scikit-learn, whose import takes longer than all that is computed here.
-    """
-    a, b = (np.unique(groups, return_inverse=True)[1] for groups in (first, second))
-    table = np.bincount(a * (int(b.max(initial=0)) + 1) + b).astype(float)
-    both, of_a, of_b = (float((np.asarray(n) ** 2).sum()) for n in (table, np.bincount(a), np.bincount(b)))
-    tp, fn, fp = both - len(a), of_a - both, of_b - both
-    tn = float(len(a)) ** 2 - tp - fn - fp - len(a)
-    if fn == fp == 0:
-        return 1.0
-    return 2 * (tp * tn - fn * fp) / ((tp + fn) * (fn + tn) + (tp + fp) * (fp + tn))
-
-
-# --- Gap statistic: how much more compact k clusters are than in data without any, "one cluster" being a possible
-# answer
-
-MOST = 9  # one more than the largest number of types tried, since the rule looks one ahead
-GAP_DRAWS = 20
-
-
-@dataclass(frozen=True)
-class Gap:
-    """gaps and errors by k = 1, 2, …; k: the number of clusters by the one-standard-error rule, 1 for none.
-
-    k is None with fewer than three different agents. n_compared: agents, at most 300.
-    """
-
-    gaps: tuple[float, ...]
-    errors: tuple[float, ...]
-    k: int | None
-    n_compared: int
-
-
-def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = GAP_DRAWS) -> Gap:
-    """Gap(k) = E*[log W_k] − log W_k, W_k the sum of squares within k clusters; E* over permuted columns.
-
-    s_k = SD(log W*_k)·√(1 + 1/draws); k is the smallest with Gap(k) ≥ Gap(m) − s_m, m the k of the largest gap (Dudoit
-    & Fridlyand 2002; the first rule, against k + 1 alone, stops at 1 before four clouds). The reference keeps each
-    column's distribution and the grid of forced sorts (a box, as usual, would hold no legal sort). blocks: agents ×
-    columns each, without NaN; of more than 300 agents a seeded sample. Source: Tibshirani, Walther & Hastie 2001.
-    """
-    rng = np.random.default_rng(seed)
-    blocks = sampled(blocks, rng)
-    columns = weighted(blocks)[0]
-    most = min(MOST, different(columns) - 1)
-    if most < 2:
-        return Gap((), (), None, len(columns))
-    (observed,) = _log_within(columns[None], most)
-    null = _log_within(weighted_sets(permutations(blocks, draws, rng)), most)
-    gaps, errors = null.mean(axis=0) - observed, null.std(axis=0) * np.sqrt(1 + 1 / draws)
-    largest = int(gaps.argmax())
-    k = int(np.flatnonzero(gaps >= gaps[largest] - errors[largest])[0]) + 1
-    return Gap(tuple(gaps.tolist()), tuple(errors.tolist()), k, len(columns))
-
-
-def _log_within(sets: Matrix, most: int) -> Matrix:
-    """log W_k of each data set: sets × k."""
-    parted = partitions(sets, pairs_of(sets), range(1, most + 1))
-    within = [_within(sets, labels, k) for k, labels in enumerate(parted, 1)]
-    return np.asarray(np.log(np.maximum(np.stack(within, axis=1), np.finfo(float).tiny)))
-
-
-def _within(sets: Matrix, labels: Labels, k: int) -> Matrix:
-    member = memberships_of(labels, k)
-    sums, sizes = member.swapaxes(-1, -2) @ sets, member.sum(axis=1)
-    centre = sums / np.maximum(sizes, 1)[..., None]
-    return np.asarray(((sets - member @ centre) ** 2).sum(axis=(1, 2)))
-
-
-# --- Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible answer
-# K-means finds its k clusters in pure noise and along any gradient too. So two null hypotheses have to fall before
-# there are types. Independence: columns permuted within their blocks; only what beats it has any structure. Continuum:
-# agents normally distributed along the observed components; only what beats that too comes in clusters. And types have
-# to come back in bootstrap samples (Hennig 2007).
+# --- Types among agents: how many, tested against chance, with "no types" as a possible answer
+# K-means finds its k clusters in pure noise, too. So there are types only where the clusters are clearer than in data
+# whose columns were permuted within their blocks, and come back in bootstrap samples (Hennig 2007). Both hold of a
+# gradient as well, which k-means cuts into stretches: what is told of types must not say that there are gaps between
+# them.
 
 CANDIDATES = tuple(range(2, 9))
 AGENTS_PER_TYPE = 3  # with fewer agents a type, a cluster is a person
-# Against a continuum: the smallest p, .005, lies below ALPHA, so that one draw may reach the observed value.
-DRAWS = 199
-# Against independence, where types are nowhere near the level: what beats a continuum is far beyond permuted columns.
-# The smallest p is ALPHA, and with 99 draws the test has that level exactly (Barnard 1963).
-CHANCE_DRAWS = 99
-# Of what passes both, as many again as make a p that can pass a correction over the tests of a page.
+# Types are nowhere near the level: what is there at all is far beyond permuted columns. The smallest p is ALPHA, and
+# with 99 draws the test has that level exactly (Barnard 1963).
+DRAWS = 99
+# Of what passes, as many more as make a p that can pass a correction over the tests of a page.
 MOST_DRAWS = 1_999
 VALUES_DRAWN = 10_000_000  # draws × agents × columns at most
 EXCEEDANCES = 5  # draws that reach the observed value before the test is over (Besag & Clifford 1991)
 AT_A_TIME = 10  # null data sets that are clustered together at first; then twice as many each time
-FIRST_DRAWS = 19  # against a continuum: enough to see that there is no hope
 ALPHA = 0.01
-# Of the silhouette over a continuum's: with many agents a test also finds out that a gradient is not quite normal.
-LEAST_EXCESS = 0.07
 RESAMPLES = 50
 MOST_STEPS, TOLERANCE = 500, 1e-6  # of the mixture; mean log-likelihood
 RIDGE = 1e-3  # of the variance of the first component, added to each
@@ -298,22 +202,11 @@ UNSTABLE = 0.60  # mean Jaccard index of a type below which it is not to be trus
 
 
 @dataclass(frozen=True)
-class Continuity:
-    """The test against a continuum. expected: mean silhouette there, by number of clusters. excess: by how much the
-    observed silhouette exceeds it, mean of the full space and the reduced one (see `clustering.Separation`)."""
-
-    p: float
-    draws: int
-    expected: dict[int, float]
-    excess: dict[int, float]
-
-
-@dataclass(frozen=True)
 class TypeChoice:
-    """How many types: k (1: none), why in a word, mean silhouette by k, and the tests.
+    """How many types: k (1: none), why in a word, mean silhouette by k, and the test.
 
-    reason: "typology", "chance" (no better than permuted data), "continuum" (better, but no clusters), "unstable"
-    (clusters that bootstrap samples do not find again), "few" (too few agents), "alike" (too few different ones).
+    reason: "typology", "chance" (no better than permuted data), "unstable" (clusters that bootstrap samples do not
+    find again), "few" (too few agents), "alike" (too few different ones).
     null: the best silhouettes of the permuted data that were drawn. p is None where nothing was tested. candidate: the
     k that was tested for stability, None before that.
     """
@@ -324,7 +217,6 @@ class TypeChoice:
     p: float | None = None
     null: tuple[float, ...] = ()
     n_compared: int = 0
-    continuity: Continuity | None = None
     candidate: int | None = None
 
     @property
@@ -366,13 +258,12 @@ def types(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: flo
 
 
 def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> TypeChoice:
-    """The number of types among the agents (rows) of `blocks` (agents × columns, without NaN), stability aside.
+    """Return the number of types among the agents (rows) of `blocks` (agents × columns, no NaN), stability aside.
 
-    Against independence: p = (1 + #{null ≥ observed}) / (1 + draws) of the largest silhouette; where EXCEEDANCES null
-    values reach the observed one first, drawing ends and p = EXCEEDANCES / draws made. Against a continuum: see
-    `_against_continuum`. A typology needs p ≤ alpha in both. k is the number whose silhouette exceeds that of the
-    continuum most, by LEAST_EXCESS
-    at least: the silhouette alone prefers two where two of three types are close (compare Hennig & Lin 2015).
+    The number is the one with the largest mean silhouette (Rousseeuw 1987). It is tested against independence:
+    p = (1 + #{null ≥ observed}) / (1 + draws) of the largest silhouette. Where EXCEEDANCES null values reach the
+    observed one first, drawing ends and p = EXCEEDANCES / draws made. Where p ≤ alpha, up to MOST_DRAWS are drawn, so
+    that p can pass a correction over the tests of a page.
     """
     rng = np.random.default_rng(seed)
     n = len(blocks[0])
@@ -384,21 +275,20 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     tried = [k for k in tried if k < different(columns)]
     if not tried:
         return TypeChoice(1, "alike", n_compared=compared)
-    observed = separation(columns[None], tried)
-    null, p = _against_chance(blocks, tried, float(observed.full.max()), rng, min(draws, CHANCE_DRAWS))
-    choice = TypeChoice(1, "chance", dict(zip(tried, observed.full[0].tolist(), strict=True)), p, tuple(null), compared)
+
+    observed = separation(columns[None], tried)[0]
+    largest = float(observed.max())
+    null, p = _against_chance(blocks, tried, largest, rng, draws)
+    choice = TypeChoice(1, "chance", dict(zip(tried, observed.tolist(), strict=True)), p, tuple(null), compared)
     if p > alpha:
         return choice
-    more = min(MOST_DRAWS, VALUES_DRAWN // columns.size) if draws == DRAWS else draws
-    continuity = _against_continuum(blocks, tried, observed, rng, draws, more, alpha)
-    choice = replace(choice, reason="continuum", continuity=continuity)
-    best = max(tried, key=lambda k: (continuity.excess[k], -k))
-    if continuity.p > alpha or continuity.excess[best] < LEAST_EXCESS:
-        return choice
-    if more > len(null):
-        further, _ = _against_chance(blocks, tried, float(observed.full.max()), rng, more - len(null))
+
+    more = min(MOST_DRAWS, VALUES_DRAWN // columns.size) - draws
+    if draws == DRAWS and more > 0:
+        further, _ = _against_chance(blocks, tried, largest, rng, more)
         null += further
-    p = (1 + sum(value >= float(observed.full.max()) for value in null)) / (1 + len(null))
+    p = (1 + sum(value >= largest for value in null)) / (1 + len(null))
+    best = tried[int(observed.argmax())]
     return replace(choice, k=best, reason="typology", candidate=best, p=p, null=tuple(null))
 
 
@@ -408,7 +298,7 @@ def _against_chance(
     null: list[float] = []
     while len(null) < draws:
         drawn = permutations(blocks, min(draws - len(null), AT_A_TIME + len(null)), rng)
-        null += separation(weighted_sets(drawn), tried, reduced=False).full.max(axis=1).tolist()
+        null += separation(weighted_sets(drawn), tried).max(axis=1).tolist()
         reached = np.flatnonzero(np.array(null) >= observed) + 1
         if len(reached) >= EXCEEDANCES:
             enough = int(reached[EXCEEDANCES - 1])
@@ -416,42 +306,10 @@ def _against_chance(
     return null, (1 + len(reached)) / (1 + draws)
 
 
-def _against_continuum(
-    blocks: Sequence[Matrix], tried: Sequence[int], observed: Separation, rng: np.random.Generator, draws: int,
-    more: int, alpha: float,
-) -> Continuity:  # fmt: skip
-    """p = (1 + #{null ≥ observed}) / (1 + draws) of the largest standardised silhouette over the numbers of clusters.
-
-    Silhouettes over the first k − 1 components, where a gap between types is not drowned by the columns that all share;
-    each standardised over all data sets, the observed one among them, so that they stay exchangeable and the p-value
-    exact for a continuum of this kind (Westfall & Young 1993). Where EXCEEDANCES of the first draws reach the observed
-    one, it ends there: that can only keep a p-value above alpha. Where `draws` leave it below, there are `more`.
-    """
-    model = fitted_continuum(blocks, rng)
-    full, together = np.empty((0, len(tried))), observed.reduced
-    for upto in (min(FIRST_DRAWS, draws), draws, max(draws, more)):
-        drawn = [draw_continuum(model, rng) for _ in range(len(full), upto)]
-        if drawn:
-            null = separation(weighted_sets(drawn), tried)
-            full, together = np.vstack([full, null.full]), np.vstack([together, null.reduced])
-        largest = _largest(together)
-        reached = int((largest[1:] >= largest[0]).sum())
-        if reached >= EXCEEDANCES or (len(full) >= draws and (1 + reached) / (1 + len(full)) > alpha):
-            break
-    expected = full.mean(axis=0)
-    excess = (observed.full[0] - expected + together[0] - together[1:].mean(axis=0)) / 2
-    by_k = [dict(zip(tried, values.tolist(), strict=True)) for values in (expected, excess)]
-    return Continuity((1 + reached) / (1 + len(full)), len(full), *by_k)
-
-
-def _largest(together: Matrix) -> Matrix:
-    """The largest standardised value of each row."""
-    spread = together.std(axis=0)
-    return np.asarray(((together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1))
-
-
 def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAMPLES) -> TypeStability:
     """Refit on agents drawn with replacement, assign all agents, compare."""
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415 - likewise
+
     rng = np.random.default_rng(seed)
     k, n = int(labels.max()) + 1, len(columns)
     before, sizes, shared, rand = memberships_of(labels, k), [], [], []
@@ -465,7 +323,7 @@ def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAM
             after = memberships_of(again, k)
             shared.append(before.T @ after)
             sizes.append(after.sum(axis=1))
-            rand += [adjusted_rand(labels, relabelled) for relabelled in again]
+            rand += [adjusted_rand_score(labels, relabelled) for relabelled in again]
         made += some
     if not rand:
         return TypeStability(0.0, (0.0,) * k, 0)
@@ -498,8 +356,7 @@ def memberships(columns: Matrix, labels: Labels) -> Memberships:
         return Memberships(None, "flat")
     if scores.size < 2 * parameters:
         return Memberships(None, "few", size)
-    scaled = scores / scores[:, 0].std()
-    probabilities = _mixture(scaled, labels)
+    probabilities = _mixture(scores / scores[:, 0].std(), labels)
     if probabilities is None:
         return Memberships(None, "diverged", size)
     agreement = np.array([[(probabilities.argmax(axis=1)[labels == a] == b).sum() for b in range(k)] for a in range(k)])
@@ -507,22 +364,22 @@ def memberships(columns: Matrix, labels: Labels) -> Memberships:
 
 
 def _mixture(scores: Matrix, labels: Labels) -> Matrix | None:
-    """Posterior probabilities by expectation–maximisation, begun at the types; None where it does not come to rest.
+    """Return posterior probabilities by scikit-learn's GaussianMixture, begun at the types.
 
-    π_k φ(x; μ_k, Σ) / Σ_j π_j φ(x; μ_j, Σ), at rest when the mean log-likelihood changes by less than TOLERANCE; RIDGE
-    keeps Σ regular (Hastie, Tibshirani & Friedman 2009, 8.5). As scikit-learn's GaussianMixture, whose import alone
-    takes longer.
+    RIDGE keeps the covariance regular. None where the likelihood does not come to rest within MOST_STEPS.
     """
-    inside, likelihood = memberships_of(labels, int(labels.max()) + 1), -np.inf
-    for _ in range(MOST_STEPS):
-        sizes = np.maximum(inside.sum(axis=0), np.finfo(float).tiny)
-        means = inside.T @ scores / sizes[:, None]
-        covariance = (scores.T @ scores - (means.T * sizes) @ means) / len(scores) + RIDGE * np.eye(scores.shape[1])
-        root = np.linalg.cholesky(np.linalg.inv(covariance))
-        apart = ((scores @ root)[:, None, :] - means @ root) ** 2
-        logs = np.log(sizes / len(scores)) - apart.sum(axis=2) / 2 + np.log(np.diag(root)).sum()
-        together = np.logaddexp.reduce(logs, axis=1)
-        inside, before, likelihood = np.exp(logs - together[:, None]), likelihood, float(together.mean())
-        if abs(likelihood - before) < TOLERANCE:
-            return np.asarray(inside)
-    return None
+    from sklearn.mixture import GaussianMixture  # noqa: PLC0415 - likewise
+
+    inside = memberships_of(labels, int(labels.max()) + 1)
+    sizes = inside.sum(axis=0)
+    means = inside.T @ scores / sizes[:, None]
+    deviations = scores - means[labels]
+    covariance = deviations.T @ deviations / len(scores) + RIDGE * np.eye(scores.shape[1])
+    mixture = GaussianMixture(
+        len(sizes), covariance_type="tied", reg_covar=RIDGE, tol=TOLERANCE, max_iter=MOST_STEPS,
+        weights_init=sizes / len(scores), means_init=means, precisions_init=np.linalg.inv(covariance),
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it did not come to rest is told by `converged_`
+        mixture.fit(scores)
+    return np.asarray(mixture.predict_proba(scores)) if mixture.converged_ else None

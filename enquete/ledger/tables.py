@@ -42,7 +42,7 @@ from enquete.state.errors import LedgerError
 # --- Versions --------------------------------------------------------------------------------------------------------
 
 VERSION = "5"
-"""In `meta`, where every version of Enquete looks for it. The first whose rows carry checksums."""
+"""In `meta`, where every version of Enquete looks for it."""
 
 
 class NoSuchRun(LedgerError):
@@ -61,10 +61,7 @@ def require_readable(stored: str, path: Path) -> None:
     if stored.isdecimal() and int(stored) > int(VERSION):
         fact = f"{fact}: a newer version wrote it"
         raise NewerLedger(f"{fact}. Update Enquete to go on with or read this run", fact=fact)
-    raise LedgerError(
-        f"{fact}: an older version wrote it, whose rows carry no checksums. Read it with that version, or begin "
-        "another run with --new"
-    )
+    raise LedgerError(f"{fact}. Begin another run with --new")
 
 
 # --- Tables ----------------------------------------------------------------------------------------------------------

@@ -52,7 +52,6 @@ from enquete.reports.declarations import (
 from enquete.reports.evaluation import Evaluation, Headline, evaluation
 from enquete.reports.findings import FEWEST, LEVEL, KeyFinding, corrected, stated_of
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
-from enquete.reports.health_checks import RETEST
 from enquete.reports.markdown import readable
 from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses, without_second
 from enquete.reports.run_reading import RunReading, open_run
@@ -579,7 +578,7 @@ def rows_read(frame: pd.DataFrame, methodology: Methodology) -> pd.Series[bool]:
     own_arms = [f"{methodology.name}_{variant}" for variant in evaluation(methodology).reads_variants]
     beside = frame["arm_role"].eq("variant") & frame["arm"].isin(own_arms)
     if {"T0", "T1"} <= set(methodology.phases):
-        beside |= frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
+        beside |= frame["arm_role"].eq("placebo")
     return frame["arm_role"].eq("main") | beside
 
 

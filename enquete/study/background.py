@@ -6,12 +6,15 @@ threads, for servers.
 from __future__ import annotations
 
 import asyncio
-import contextvars
+import math
 import threading
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
 
 from enquete.state.errors import EnqueteError
 
@@ -60,53 +63,50 @@ def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None] | None =
         raise
 
 
-# --- Work in a thread of its own, for servers: whoever hangs (a drive that went away, a file that never ends) takes no
-# place from others, is given up after a while, and keeps no process from ending
-
+# Work in a thread of its own, for servers. Whoever hangs (a drive that went away, a file that never ends) takes no
+# place from others and is given up after a while. A server whose threads hang is ended by its signals' grace.
 
 LONGEST_S = 120.0
 MOST_HANGING = 64
 """Threads that were given up and still hang: with more of them nothing else is begun, or they would fill the memory."""
-
-_hanging: set[threading.Thread] = set()
 
 
 class NotInTime(EnqueteError):
     """Files did not answer in time: a network drive that is away, or a disk that is overloaded."""
 
 
+@dataclass(eq=False)
+class _ThreadWork:
+    finished: bool = False
+
+
+_given_up: list[_ThreadWork] = []
+
+
 async def run_in_thread(work: Callable[[], T], *, within_s: float | None = LONGEST_S) -> T:
-    """As asyncio.to_thread. Raises NotInTime; None waits as long as it takes."""
-    _hanging.intersection_update(threading.enumerate())
-    if len(_hanging) >= MOST_HANGING:
-        raise NotInTime(f"{len(_hanging)} earlier requests still wait for files that do not answer")
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-    context = contextvars.copy_context()
+    """Run `work` in a thread of anyio's, of which there are as many as are needed.
 
-    def tell(how: Callable[..., None], what: object) -> None:
-        def settle() -> None:
-            if not done.done():
-                how(what)
+    Args:
+        work: A function that waits for files.
+        within_s: Seconds until it is given up; None waits as long as it takes.
 
-        with suppress(RuntimeError):  # nobody waits any more: the loop has been closed
-            loop.call_soon_threadsafe(settle)
+    Raises:
+        NotInTime: The files did not answer, or too many earlier requests still wait for theirs.
+    """
+    _given_up[:] = [thread for thread in _given_up if not thread.finished]
+    if len(_given_up) >= MOST_HANGING:
+        raise NotInTime(f"{len(_given_up)} earlier requests still wait for files that do not answer")
 
-    def run() -> None:
+    thread = _ThreadWork()
+
+    def run() -> T:
         try:
-            result = context.run(work)
-        except BaseException as error:
-            tell(done.set_exception, error)
-        else:
-            tell(done.set_result, result)
+            return work()
+        finally:
+            thread.finished = True
 
-    thread = threading.Thread(target=run, name="enquete-apart", daemon=True)
-    thread.start()
-    try:
-        async with asyncio.timeout(within_s):
-            return await done
-    except TimeoutError:
-        if done.done() and not done.cancelled():  # the work's own
-            raise
-        _hanging.add(thread)
-        raise NotInTime(f"files did not answer within {within_s:g} s") from None
+    unlimited = anyio.CapacityLimiter(math.inf)
+    with anyio.move_on_after(within_s):
+        return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=unlimited)
+    _given_up.append(thread)
+    raise NotInTime(f"files did not answer within {within_s:g} s")

@@ -1,9 +1,8 @@
 """Nine Q-sorts of 33 statements on democratic values (Lipset 1963; data set `lipset` of R's qmethod), and their
 analysis there.
 
-Figures: qmethod 1.8.4, qmethod(lipset[[1]], nfactors = 3, rotation = "varimax", forced = TRUE), with extraction "PCA"
-and "centroid". R's varimax stops at a change of 1e-5 and its centroid at one of 1e-5 in communality, hence tolerances
-of 1e-4.
+Figures: qmethod 1.8.4, qmethod(lipset[[1]], nfactors = 3, rotation = "varimax", forced = TRUE), with extraction "PCA".
+R's varimax stops at a change of 1e-5, hence tolerances of 1e-4.
 """
 
 from __future__ import annotations
@@ -56,17 +55,4 @@ PCA_ARRAYS = np.array(
     [[4, 0, -3, 2, -1, 0, -4, -3, 2, -4, -2, 1, 3, -2, -1, -3, 0, 1, 3, -1, 2, -2, 0, 2, 1, 3, -2, 0, -1, 1, -1, 4, 1],
      [-2, 1, -1, -3, -1, 3, 1, 0, -3, -1, 2, 0, 3, 0, 2, -4, -1, -2, -2, -1, 4, 0, 2, 1, 1, 1, 2, 3, 0, -4, -2, -3, 4],
      [1, -3, -1, 2, 3, 3, -2, -1, -1, -2, 2, -1, 1, 0, -4, 4, 0, 1, 1, 0, -3, -2, -1, -4, 2, 1, 0, 4, -2, 2, 0, 3, -3]]
-)  # fmt: skip
-
-# Centroids: qmethod's first two factors in our order (by Σl²) and with our signs (stronger pole positive).
-CENTROID_LOADINGS = np.array(
-    [[0.252652, 0.615755, -0.135612], [-0.035725, 0.692703, 0.133828], [0.646956, -0.006623, -0.068938],
-     [0.589322, 0.175091, 0.16384], [-0.772643, 0.132871, 0.016787], [0.087383, -0.114915, 0.720872],
-     [0.13824, -0.29767, 0.640534], [-0.119748, 0.537213, -0.224948], [0.085281, -0.080283, -0.196977]]
-)  # fmt: skip
-CENTROID_FLAGGED = ((2, 3, 4), (0, 1, 7), (5, 6))
-CENTROID_Z = np.array(
-    [[1.715032, 0.08093, -1.454138, 0.743696, -0.535185, 0.107723, -2.017869, -1.22179],
-     [-0.707676, 0.278783, -0.611968, -1.155628, -0.432081, 1.478095, 0.245818, -0.076649],
-     [0.703688, -0.862532, -0.416177, 1.070621, 0.862532, 1.358131, -0.78311, -0.624266]]
 )  # fmt: skip

@@ -18,20 +18,20 @@ def after(moved: int, value: float, items: int = 1) -> np.ndarray:
     return y
 
 
-@pytest.mark.parametrize(("moved", "verdict"), [(4, "fine"), (3, "caution"), (1, "caution"), (0, "bad")])
+@pytest.mark.parametrize(("moved", "verdict"), [(4, "fine"), (3, "caution"), (0, "caution")])
 def test_zero_drift(moved: int, verdict: str) -> None:
     diagnostic = zero_drift(table(BEFORE), table(after(moved, 3)))
     assert (diagnostic.value, diagnostic.verdict, diagnostic.n) == (1 - moved / 20, verdict, 20)
 
 
-@pytest.mark.parametrize(("moved", "verdict"), [(2, "fine"), (1, "caution"), (0, "bad")])
+@pytest.mark.parametrize(("moved", "verdict"), [(2, "fine"), (1, "caution"), (0, "caution")])
 def test_unrevised(moved: int, verdict: str) -> None:
     assert unrevised(table(BEFORE), table(after(moved, 3))).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("moved", "items", "value", "verdict"),
-    [(16, 3, 4, "fine"), (17, 3, 4, "caution"), (20, 3, 4, "bad"), (20, 2, 4, "fine"), (20, 6, 3, "fine")],
+    [(16, 3, 4, "fine"), (17, 3, 4, "caution"), (20, 3, 4, "caution"), (20, 2, 4, "fine"), (20, 6, 3, "fine")],
 )
 def test_crossing_the_midpoint_on_half_of_the_items(moved: int, items: int, value: float, verdict: str) -> None:
     """Three of six items are half; two are not; stopping on the midpoint is no crossing."""
@@ -42,11 +42,14 @@ def test_no_pairs_is_no_verdict() -> None:
     gone = np.full((20, 6), np.nan)
     for check in (zero_drift, unrevised, direction_flips):
         assert check(table(BEFORE), table(gone)).reason_code == "no_pairs"
-    assert zero_drift(table(BEFORE[:4]), table(BEFORE[:4])).reason_code == "too_few_agents"
-    assert zero_drift(table(BEFORE[:, :4]), table(BEFORE[:, :4])).reason_code == "too_few_items"
 
 
-@pytest.mark.parametrize(("alike", "verdict"), [(5, "fine"), (6, "caution"), (10, "caution")])
+def test_one_agent_with_one_answer_is_enough_for_a_flag() -> None:
+    one = table(BEFORE[:1, :1])
+    assert (zero_drift(one, one).verdict, unrevised(one, one).verdict) == ("caution", "caution")
+
+
+@pytest.mark.parametrize(("alike", "verdict"), [(5, "fine"), (9, "fine"), (10, "caution")])
 def test_scenarios_rated_alike(alike: int, verdict: str) -> None:
     rows = [[3, 3, 3, 3] if a < alike else [1, 3, 3, 3] for a in range(10)]
     diagnostic = rated_alike(table([*rows, [1, np.nan, 1, 1]]))
@@ -54,16 +57,14 @@ def test_scenarios_rated_alike(alike: int, verdict: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "beyond", "verdict", "code"),
-    [(0.3, 2, "fine", ""), (0.2, 1, "fine", ""), (0.5, 0, "information", "no_more_than_chance")],
+    ("share", "verdict", "code"), [(0.3, "fine", ""), (0.29, "caution", "below"), (0.5, "fine", "")]
 )
-def test_two_components(share: float, beyond: int, verdict: str, code: str) -> None:
-    diagnostic = two_components(share, 20, beyond)
+def test_two_components(share: float, verdict: str, code: str) -> None:
+    diagnostic = two_components(share, 20, 2)
     assert (diagnostic.verdict, diagnostic.reason_code) == (verdict, code)
 
 
 def test_two_components_needs_a_share() -> None:
     assert two_components(None, 50, 0).reason_code == "undefined"
-    assert two_components(0.5, 4, 2).reason_code == "too_few_agents"
     with pytest.raises(ValueError, match="between 0 and 1; 31"):
         two_components(31, 50, 1)

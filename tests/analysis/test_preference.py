@@ -57,10 +57,33 @@ def test_nothing_is_said_without_a_pair() -> None:
 
 
 def test_strengths_of_two_are_the_logit_of_their_wins() -> None:
-    """With two contestants the maximum of the likelihood is closed: θ = ½ log of the odds, half a win added to each."""
+    """With two contestants the maximum of the likelihood is closed: the difference of θ is the log of the odds."""
     theta = bradley_terry(np.array([[0.0, 10.5], [3.5, 0.0]]))
-    assert theta[0] == pytest.approx(0.5 * math.log(11 / 4), abs=1e-4)
+    assert theta[0] - theta[1] == pytest.approx(math.log(10.5 / 3.5), abs=1e-4)
     assert theta.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_strengths_of_a_league_are_the_published_ones() -> None:
+    """Agresti, Categorical Data Analysis, 10.6.1: wins (rows) of the American League East 1987, Baltimore = 0."""
+    wins = np.array(
+        [
+            [0, 7, 9, 7, 7, 9, 11],  # Milwaukee
+            [6, 0, 7, 5, 11, 9, 9],  # Detroit
+            [4, 6, 0, 7, 7, 8, 12],  # Toronto
+            [6, 8, 6, 0, 6, 7, 10],  # New York
+            [6, 2, 6, 7, 0, 7, 12],  # Boston
+            [4, 4, 5, 6, 6, 0, 6],  # Cleveland
+            [2, 4, 1, 3, 1, 7, 0],  # Baltimore
+        ]
+    )
+    theta = bradley_terry(wins)
+    assert theta - theta[-1] == pytest.approx([1.58, 1.44, 1.29, 1.25, 1.11, 0.68, 0], abs=0.005)
+
+
+def test_who_never_lost_gets_half_a_win_more_on_each_side() -> None:
+    """The likelihood has no maximum: log((4 + ½) / ½)."""
+    theta = bradley_terry(np.array([[0.0, 4.0], [0.0, 0.0]]))
+    assert theta[0] - theta[1] == pytest.approx(math.log(9), abs=1e-4)
 
 
 def test_three_are_ordered_through_whom_they_met() -> None:

@@ -42,15 +42,6 @@ def test_lipset_by_principal_components_as_in_qmethod() -> None:
     assert analysis.factors[0].explained == pytest.approx(lipset.PCA_EIGENVALUES[0] / 9, abs=1e-5)
 
 
-def test_lipset_by_centroids_as_in_qmethod() -> None:
-    """Oracle: qmethod 1.8.4, extraction "centroid"; the French sort is flagged nowhere there either."""
-    analysis = q_analysis(lipset.SORTS, lipset.GRID, n_factors=3, extraction="centroid")
-    assert analysis.loadings == pytest.approx(lipset.CENTROID_LOADINGS, abs=2e-4)
-    assert tuple(factor.flagged for factor in analysis.factors) == lipset.CENTROID_FLAGGED
-    assert scores(analysis)[:, :8] == pytest.approx(lipset.CENTROID_Z, abs=2e-4)
-    assert analysis.groups().tolist() == [2, 2, 0, 0, 1, 4, 4, 2, -1]
-
-
 def test_two_opposite_groups_are_one_bipolar_factor() -> None:
     """By hand: R is ±1, so λ = 5 of 5, l = 1 or −1, and z is the sort of the three over its SD √(2/3)."""
     analysis = q_analysis(np.array([A, A, A, OPPOSITE, OPPOSITE]), GRID, n_factors=1)
@@ -81,14 +72,6 @@ def test_uncorrelated_groups_are_a_factor_each() -> None:
     assert [f.array.tolist() for f in analysis.factors] == [A, B]
     assert analysis.correlations == pytest.approx(np.eye(2), abs=1e-9)
     assert analysis.sed[0, 1] == pytest.approx((1 - 2.4 / 2.6 + 1 - 1.6 / 1.8) ** 0.5)  # √(SE² + SE²), p = 3 and 2
-
-
-def test_uncorrelated_groups_by_centroids() -> None:
-    """A first centroid lies between the groups, so loadings are not exact; each sort's flag and the arrays are."""
-    sorts = np.tile(np.array([A, A, B, A, B]), (1, 3))
-    analysis = q_analysis(sorts, {-1: 3, 0: 6, 1: 3}, n_factors=2, extraction="centroid")
-    assert [f.flagged for f in analysis.factors] == [(0, 1, 3), (2, 4)]
-    assert [f.array.tolist() for f in analysis.factors] == [A * 3, B * 3]
 
 
 def test_a_factor_without_flags_is_dropped_and_said() -> None:
@@ -150,9 +133,8 @@ def test_few_and_equal_sorts() -> None:
         ({"sorts": np.zeros(4)}, "table of agents × statements"),
         ({"grid": {-1: 1, 1: 1}}, "the grid takes 2 statements, the sorts have 4"),
         ({"grid": {0: 4, 1: 0}}, "fewer than two columns"),
-        ({"extraction": "ml"}, "'ml'; known: pca, centroid"),
         ({"n_factors": 0}, "n_factors is 0; give at least 1"),
-        ({"n_factors": 3}, "n_factors is 3, but pca extraction of these 4 sorts ends at 2"),
+        ({"n_factors": 3}, "n_factors is 3, but these 4 sorts have 2 principal components"),
         ({"n_factors": 1, "flags": FlagEdits(add=[(0, 1)])}, "flag \\(0, 1\\): factors are 0 … 0"),
     ],
 )

@@ -296,7 +296,7 @@ class TestBackup:
 
 
 @pytest.mark.parametrize(
-    ("version", "message"), [("99", "a newer version wrote it"), ("4", "an older version wrote it")]
+    ("version", "message"), [("99", "a newer version wrote it"), ("4", "Begin another run with --new")]
 )
 def test_another_version(folder: Path, version: str, message: str) -> None:
     with_ledger(folder, lambda ledger: ledger.note("a", "1"))

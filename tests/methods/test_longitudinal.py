@@ -32,7 +32,7 @@ STRAIGHT, REVERSE = "stock_cod_recovery", "stock_baltic_loss"  # both of family 
 TYPES = {"a": "fisher", "b": "fisher", "c": "ngo"}
 MEASURED = AnalysisContext(language="en", baseline="measured", memoryless_weight=0.5)
 RECONSTRUCTED = AnalysisContext(language="en", baseline="reconstructed")
-RETEST, PLACEBO = ("retest", "probe"), ("placebo", "placebo")
+PLACEBO = ("placebo", "placebo")
 
 Wave = dict[str, dict[str, float | None]]
 
@@ -370,31 +370,6 @@ def one_mover(n: int) -> tuple[Wave, Wave]:
     stay."""
     before: Wave = {f"fisher{i}": {STRAIGHT: float(1 + i % 5)} for i in range(n)}
     return before, {**before, "fisher0": {STRAIGHT: 5.0}}
-
-
-def test_the_retest_arm_gives_the_reliable_change_index_and_nothing_else() -> None:
-    before, after = one_mover(10)
-    repeat: Wave = {
-        who: {STRAIGHT: min(answers[STRAIGHT] + (who in ("fisher0", "fisher1")), 5.0)}
-        for who, answers in before.items()
-    }
-    alone = find(rows("T0", before), rows("T1", after))
-    analysis = find(rows("T0", before), rows("T1", after), rows("T0", repeat, arm=RETEST))
-    first = [answers[STRAIGHT] for answers in before.values()]
-    # numpy and the formula by hand: SD with n − 1, r_tt = Pearson of the two askings
-    r = float(np.corrcoef(first, [answers[STRAIGHT] for answers in repeat.values()])[0, 1])
-    rci = 4 / (np.std(first, ddof=1) * np.sqrt(2 * (1 - r)))
-    overall = row(analysis, "reliable", scores="all")
-    assert (analysis.facts["retest_phase"], overall["r"]) == ("T0", pytest.approx(r))
-    assert (overall["n_up"], overall["n_down"], overall["share_beyond"]) == (1, 0, 0.1)
-    assert row(analysis, "agents", participant="fisher0")["rci"] == pytest.approx(rci)
-    assert (rows_of(analysis, "changes"), rows_of(analysis, "waves")) == (
-        rows_of(alone, "changes"),
-        rows_of(alone, "waves"),
-    )
-    assert "Without a retest arm" in text_of(alone, "appendix")
-    perfect = find(rows("T0", before), rows("T1", after), rows("T1", after, arm=RETEST))
-    assert (perfect.facts["retest_phase"], row(perfect, "reliable", scores="all")["why_not"]) == ("T1", "perfect")
 
 
 def test_with_a_placebo_arm_only_what_goes_beyond_it_is_tested() -> None:

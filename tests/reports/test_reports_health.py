@@ -78,9 +78,9 @@ def named(health: Health, name: str) -> list[tuple[str, str, str]]:
 # --- the main arm ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("still", "verdict"), [(8, "fine"), (9, "caution"), (10, "bad")])
-def test_drift_is_looked_at_only_where_there_is_some(still: int, verdict: str):
-    """Of ten agents 8, 9 or 10 give the same six answers twice; bounds .80 and .95."""
+@pytest.mark.parametrize(("still", "verdict"), [(8, "fine"), (9, "caution"), (10, "caution")])
+def test_agents_that_do_not_move_are_flagged(still: int, verdict: str):
+    """Of ten agents 8, 9 or 10 give the same six answers twice; more than .80 are flagged."""
     before = random(10, 6)
     after = before.copy()
     after[still:, 0] = 6 - after[still:, 0] + (after[still:, 0] == 3)
@@ -88,16 +88,18 @@ def test_drift_is_looked_at_only_where_there_is_some(still: int, verdict: str):
     assert named(examined(rows, DRIFT), "zero_drift") == [("", verdict, "above" if verdict != "fine" else "")]
 
 
-@pytest.mark.parametrize(
-    ("findings", "why"),
-    [
-        ({"kind": "experience_effect"}, "reconstructed"), ({"kind": None}, "one_wave"), ({}, "one_wave"),
-        ({"kind": "drift", "interpretable": False}, "incomparable"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_computed_is_never_a_pass(findings: dict, why: str):
-    health = examined(wave(random(10, 6)), {"longitudinal": findings})
-    assert named(health, "zero_drift") == named(health, "direction_flips") == [("", "not computed", why)]
+@pytest.mark.parametrize("kind", ["drift", "experience_effect"])
+def test_two_waves_are_flagged_whatever_their_difference_is_called(kind: str):
+    """Three agents are enough."""
+    answers = random(3, 6)
+    health = examined([*wave(answers, phase="T0"), *wave(answers, phase="T1")], {"longitudinal": {"kind": kind}})
+    assert named(health, "zero_drift") == [("", "caution", "above")]
+    assert named(health, "direction_flips") == [("", "fine", "")]
+
+
+def test_what_cannot_be_computed_is_never_a_pass():
+    health = examined(wave(random(10, 6)))
+    assert named(health, "zero_drift") == named(health, "direction_flips") == [("", "not computed", "one_wave")]
 
 
 def test_small_runs_get_no_verdict_from_checks_but_say_so():

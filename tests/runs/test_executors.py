@@ -210,21 +210,6 @@ def test_a_pause_is_heard_by_every_worker(server: ModelServer, people: Path, das
     assert (done.status, server.count()) == ("completed", AGENTS * 15)
 
 
-@pytest.mark.usefixtures("nobody_here")
-def test_every_worker_asks_an_agent_at_the_same_of_several_servers(people: Path, dask: str, tmp_path: Path) -> None:
-    with ModelServer() as first, ModelServer() as second:
-        url = f"{first.base_url}=2,{second.base_url}"
-        limits = {"test": {"requests_per_minute": 60_000}}
-        run = bare_runs.interview(people, **asked(first, tmp_path, executor=dask, base_url=url, limits=limits))
-        assert run.status == "completed"
-        agents = [{str(request.body["messages"][0]) for request in server.requests} for server in (first, second)]
-    assert all(agents)
-    assert not agents[0] & agents[1]
-    assert len(agents[0] | agents[1]) == AGENTS
-    paced = rows(run_folder(tmp_path), "SELECT count(*) FROM pace")
-    assert paced == [(2,)]  # each server has a pace of its own
-
-
 # --- faults -----------------------------------------------------------------------------------------------------------
 
 

@@ -210,7 +210,7 @@ class Schemas(_Asked):
 class Adding(_Asked):
     definition: dict[str, JsonValue] | str = Field(
         description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a file's "
-        "text: YAML, JSON, EDN or Clojure"
+        "text: YAML or JSON"
     )
 
 

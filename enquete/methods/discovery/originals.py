@@ -1,5 +1,5 @@
-"""Discovery schemas in the annotated form of the systems that they come from, as the document of a schema file: JSON,
-EDN, or the Clojure source that defines them. What it says by example is made explicit, and every such step is told.
+"""Discovery schemas in the annotated form of the systems that they come from, written as JSON, as the document of a
+schema file. What it says by example is made explicit, and every such step is told.
 
     {"message-type": "DS-INSTRUCTIONS", "budget-decrement": 0.1, "interview-objective": "Learn how …",
      "DS": {"DS-id": "process/flow-shop",
@@ -37,7 +37,7 @@ from enquete.state.errors import InstrumentError
 BODIES = ("DS", "EADS", "discovery-schema", "body", "DS-body")
 IDS = ("DS-id", "EADS-id", "ds-id", "id")
 KEY = "-id"
-ENDINGS = (".json", ".edn", ".clj")
+ENDINGS = (".json",)
 QUANTITY = {"units", "value-string", "modifier"}
 HEAD = {
     "message-type", "budget-decrement", "interviewer-agent", "interview-objective", "objective", "complete-when",
@@ -63,23 +63,12 @@ def is_original(document: Mapping[Any, Any]) -> bool:
 
 
 def message_of(raw: bytes, name: str) -> Mapping[str, Any]:
-    """The message in a file, which may hold other things beside it. Raises InstrumentError."""
+    """Return the message in a JSON file. Raises InstrumentError."""
     try:
-        text = raw.decode()
-        content = json.loads(text) if Path(name).suffix == ".json" else _first(list(forms(text)))
-    except ClojureError as error:
-        raise InstrumentError([f"{name}: {error}"]) from None
+        content = json.loads(raw.decode())
     except (ValueError, RecursionError) as error:
         raise InstrumentError([f"{name}: no JSON: {error}"]) from None
     return content if isinstance(content, Mapping) else {}
-
-
-def _first(parts: list[Any]) -> Any:
-    """Of what a file holds, the message; a body without one where there is none."""
-    for part in parts:
-        if isinstance(part, Mapping) and any(isinstance(part.get(key), Mapping) for key in BODIES):
-            return part
-    return next((part for part in parts if isinstance(part, Mapping) and any(key in part for key in IDS)), {})
 
 
 def translated(message: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -361,149 +350,3 @@ def _is_positional(entries: Sequence[Mapping[str, Any]], name: str, lengths: Seq
     row_lengths = [length for length in lengths if length]
     beside = [{len(cells)} for cells in lists if isinstance(cells, list)]
     return bool(row_lengths) and beside == row_lengths
-
-
-# --- Data as Clojure writes it: EDN, and the data in a source file, in which texts are put together by `(str …)`.
-#
-# Maps become dicts, vectors, lists and sets lists, keywords and symbols texts without their colon. A `def` gives its
-# value; `(str …)` a text; a call with one argument whose name holds "json" (clj2json-pretty, say) that argument as
-# JSON; any other form nothing. Libraries read EDN alone, and stop at what a source file has beside it.
-
-MOST_DEPTH = 100
-
-_TOKEN = re.compile(
-    r"""
-      (?P<skip>[\s,]+|;[^\n]*)
-    | (?P<drop>\#_)
-    | (?P<open>\#:{1,2}[\w.\-]*\s*\{|\#\{|\#\(|[({\[])
-    | (?P<close>[)}\]])
-    | (?P<text>\#?"(?:[^"\\]|\\.)*")
-    | (?P<mark>'|`|~@?|@|\^|\#'|\#(?=[A-Za-z]))
-    | (?P<char>\\(?:newline|space|tab|return|u[0-9a-fA-F]{4}|.))
-    | (?P<atom>[^\s,;"(){}\[\]]+)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[NM]?")
-_CLOSED_BY = {"(": ")", "{": "}", "[": "]"}
-
-
-class ClojureError(ValueError):
-    """What cannot be read, and in which line."""
-
-
-class _Sign:
-    """Stands where a file has no data."""
-
-
-CODE, DROPPED = _Sign(), _Sign()
-"""A form that is code; one that the file itself leaves out (#_)."""
-
-
-def forms(text: str) -> Iterator[Any]:
-    """The values of a file's forms, one after another. Raises ClojureError."""
-    reader = _Reader(text)
-    while reader.next is not None:
-        form = reader.form(0)
-        if not isinstance(form, _Sign):
-            yield form
-
-
-class _Reader:
-    def __init__(self, text: str):
-        self._text = text
-        self._tokens = self._read()
-        self.next = next(self._tokens, None)
-
-    def _read(self) -> Iterator[tuple[str, str, int]]:
-        at = 0
-        while at < len(self._text):
-            token = _TOKEN.match(self._text, at)
-            if token is None:
-                raise ClojureError(f"line {self._line(at)}: a text without its end")
-            at = token.end()
-            if token.lastgroup != "skip":
-                yield str(token.lastgroup), token[0], token.start()
-
-    def _line(self, at: int) -> int:
-        return self._text.count("\n", 0, at) + 1
-
-    def _take(self) -> tuple[str, str, int]:
-        if self.next is None:
-            raise ClojureError(f"line {self._line(len(self._text))}: the file ends within a form")
-        taken, self.next = self.next, next(self._tokens, None)
-        return taken
-
-    def form(self, depth: int) -> Any:
-        kind, text, at = self._take()
-        if depth > MOST_DEPTH:
-            raise ClojureError(f"line {self._line(at)}: nested deeper than {MOST_DEPTH}")
-        match kind:
-            case "drop":
-                self._kept(depth + 1)
-                return DROPPED
-            case "mark":  # a quote, a tag, metadata: what follows stands for itself
-                if text in ("^", "#"):
-                    self._kept(depth + 1)
-                return self._kept(depth + 1)
-            case "open":
-                return self._held(text, at, depth)
-            case "close":
-                raise ClojureError(f"line {self._line(at)}: {text} closes nothing")
-            case "text":
-                return _ESCAPE.sub(lambda escape: _unescaped(escape[1]), text[text.index('"') + 1 : -1])
-            case "char":
-                return text[1:]
-        return _atom(text)
-
-    def _kept(self, depth: int) -> Any:
-        """The next form that is not left out: `#_ #_ a b` leaves out two."""
-        while (form := self.form(depth)) is DROPPED:
-            pass
-        return form
-
-    def _held(self, opening: str, at: int, depth: int) -> Any:
-        parts, closing = [], _CLOSED_BY[opening[-1]]
-        while True:
-            if self.next is None:
-                raise ClojureError(f"line {self._line(at)}: {opening} is never closed")
-            kind, text, where = self.next
-            if kind == "close":
-                self._take()
-                if text != closing:
-                    raise ClojureError(f"line {self._line(where)}: {text} where {closing} was expected")
-                break
-            part = self.form(depth + 1)
-            if part is not DROPPED:
-                parts.append(None if part is CODE and closing != ")" else part)
-        if opening in ("(", "#("):
-            return _evaluated(parts)
-        if opening == "[" or opening == "#{":
-            return parts
-        if len(parts) % 2:
-            raise ClojureError(f"line {self._line(at)}: a map with a key that has no value")
-        return {str(key): value for key, value in zip(parts[::2], parts[1::2], strict=True)}
-
-
-def _unescaped(code: str) -> str:
-    return chr(int(code[1:], 16)) if code[0] == "u" and len(code) == 5 else _ESCAPED.get(code, code)
-
-
-def _atom(text: str) -> Any:
-    if _NUMBER.fullmatch(text):
-        plain = text.rstrip("NM")
-        return float(plain) if re.search(r"[.eE]", plain) else int(plain)
-    return {"true": True, "false": False, "nil": None}.get(text, text.lstrip(":") if text.startswith(":") else text)
-
-
-def _evaluated(parts: list[Any]) -> Any:
-    match parts:
-        case ["def" | "defonce", str(), *_, value]:
-            return value
-        case ["str", *texts]:
-            return "".join("" if text is None or text is CODE else str(text) for text in texts)
-        case [str() as name, value] if "json" in name and not isinstance(value, _Sign):
-            return json.dumps(value, ensure_ascii=False)
-    return CODE

@@ -13,7 +13,7 @@ how answers add up, and how many questions it may take.
         {type: list, key: stage, label: stages, fields: {minutes: {type: number, unit: minutes, label: minutes}}}
     complete: challenges and every(stages, minutes)
 
-Or in the annotated form of the systems that such schemas come from (originals.py), as JSON, EDN or Clojure.
+Or in the annotated form of the systems that such schemas come from (originals.py), as JSON.
 """
 
 from __future__ import annotations
@@ -386,7 +386,7 @@ def load_schema(name: str, own_folder: str | None = None) -> DiscoverySchema:
 
 
 def from_original(raw: bytes, name: str) -> DiscoverySchema:
-    """The annotated form, by its ending: JSON, EDN or Clojure. Raises InstrumentError."""
+    """Read the annotated form, written as JSON. Raises InstrumentError."""
     return _validated(translated(message_of(raw, name), name), name)
 
 
@@ -395,8 +395,6 @@ def given_schema(given: Mapping[str, Any] | str) -> DiscoverySchema:
     if isinstance(given, Mapping):
         return _validated(given if "fields" in given else translated(given, GIVEN), GIVEN)
     text = given.strip()
-    if text.startswith(("{:", "(", "#", ";", "[")):
-        return from_original(text.encode(), f"{GIVEN}.edn")
     if text.startswith("{"):
         return from_original(text.encode(), f"{GIVEN}.json")
     return validate_instrument(DiscoverySchema, read_source(GIVEN, text.encode()))
@@ -405,7 +403,7 @@ def given_schema(given: Mapping[str, Any] | str) -> DiscoverySchema:
 def is_given(named: object) -> bool:
     """Whether this is a schema itself, and no name of one."""
     return isinstance(named, Mapping) or (
-        isinstance(named, str) and ("\n" in named.strip() or named.lstrip()[:1] in "{(")
+        isinstance(named, str) and ("\n" in named.strip() or named.lstrip()[:1] == "{")
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -261,7 +261,7 @@ class DiversityInstrument(Instrument):
 # --- what may be set --------------------------------------------------------------------------------------------------
 
 
-MOST_FACTORS = 16  # twice as many as Q software extracts; beyond, a centroid solution is rounding errors and slow
+MOST_FACTORS = 16  # twice as many as Q software extracts
 Factors = tuple[Annotated[int, Field(ge=1)], ...]
 
 
@@ -287,7 +287,6 @@ class DiversitySettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    extraction: Literal["pca", "centroid"] = Field("pca", description="how Q factors are extracted")
     n_factors: int | None = Field(
         None,
         ge=1,

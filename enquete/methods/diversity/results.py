@@ -2,7 +2,7 @@
 what is read of them where.
 
 A shared view is a Q factor: agents hold it, or its reverse. A type is a cluster: an agent belongs to one. Views are
-counted by parallel analysis, types by two tests and resampling; what distinguishes views is told only where there are
+counted by parallel analysis, types by a test and resampling; what distinguishes views is told only where there are
 views.
 """
 
@@ -31,7 +31,6 @@ from enquete.analysis.inference import selected_intervals
 from enquete.analysis.qmethod import (
     ALPHA,
     Distinction,
-    Extraction,
     FlagEdits,
     QAnalysis,
     agreement,
@@ -45,14 +44,10 @@ from enquete.analysis.qmethod import (
 )
 from enquete.analysis.quality import persona_flattening, two_components
 from enquete.analysis.typology import (
-    LEAST_EXCESS,
     UNSTABLE,
-    Gap,
     TypeChoice,
     Types,
-    adjusted_rand,
     agent_silhouettes,
-    gap,
     memberships,
     types,
 )
@@ -73,7 +68,7 @@ COUNTED = {"views": N_("shared views"), "types": N_("types")}
 OUTCOMES = {
     "views": N_("shared views"), "one_view": N_("a single shared view"), "asked": N_("number set by hand"),
     "no_views": N_("no shared view"), "undefined": N_("no sort defines a view"), "types": N_("types"),
-    "continuum": N_("a continuum"), "unstable": N_("not stable"), "chance": N_("no clearer than chance"),
+    "unstable": N_("not stable"), "chance": N_("no clearer than chance"),
     "alike": N_("too few different answers"), "few": N_("too few agents"),
     "not_sure": N_("not beyond chance once all tests are counted"),
 }  # fmt: skip
@@ -86,7 +81,6 @@ STANDINGS = {
     "tied": N_("as large as another"),
     "smaller": N_("smaller"),
 }
-EXTRACTIONS = {"pca": N_("principal components"), "centroid": N_("centroid")}
 REASONS = {
     "sort_incomplete": N_("sort incomplete"),
     "off_grid": N_("sort off the grid"),
@@ -129,8 +123,7 @@ STRUCTURE = d.Table(
             unless_sure=dict.fromkeys(("views", "one_view", "types"), "not_sure")), N, TOTAL, N_OF,
         d.share("explained", N_("variance explained")), d.integer("largest", N_("agents of the largest")),
         d.share("beyond", N_("size"), means=N_("variance explained by the views; agents outside the largest type")),
-        d.p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; never below "
-                               "1 / (draws + 1)")),
+        d.p_value("p", means=N_("of the least certain view, or of the test of types; never below 1 / (draws + 1)")),
         d.adjusted_p(),
     ),
     views=(d.View(at="appendix", columns=d.names("what found outcome explained largest p p_adjusted")),
@@ -162,12 +155,6 @@ ITEMS = d.Table(
         d.View(at="digest", where="part == 'sort'", columns=d.names("label mean sd verdict"), order=("-mean",), top=6),
     ),
     note=N_("Intervals hold for all statements, or all axes, at once. Consensus: no two views differ at .05 by SED."),
-)  # fmt: skip
-
-DISTRIBUTION = d.Table(
-    name="distribution", title=N_("Distribution of places and ratings"), key=("item", "value"),
-    columns=(ITEM, d.integer("value", N_("place or point")), d.integer("n", N_("agents")),
-        d.share("share", N_("share"))),
 )  # fmt: skip
 
 PARTICIPATION = d.Table(
@@ -222,9 +209,9 @@ VIEWS = d.Table(
              empty=N_("No shared views were found.")),
         d.View(at="digest", columns=d.names("view n_held n_reversed explained top bottom")),
     ),
-    note=N_("Factors of the correlations between sorts, by {extraction}, rotated by varimax. A sort defines a view "
-            "from a loading of {threshold} on whose square "
-            "exceeds that of the others together. Reliability knows only the number of sorts."),
+    note=N_("Factors of the correlations between sorts, by principal components, rotated by varimax. A sort defines a "
+            "view from a loading of {threshold} on whose square exceeds that of the others together. Reliability knows "
+            "only the number of sorts."),
 )  # fmt: skip
 
 SCORES = d.Table(
@@ -240,14 +227,6 @@ SCORES = d.Table(
         d.View(at="appendix", heading=N_("Distinguishing statements"), where="level <= .05 and abs(z) >= 1",
             by=("view",),
              most=6, order=("view", "-z"), columns=d.names("item z direction level p")),
-    ),
-)  # fmt: skip
-
-DIFFERENCES = d.Table(
-    name="differences", title=N_("Differences between views"), key=("first", "second", "item"),
-    columns=(
-        d.reference("first", N_("view"), to="views"), d.reference("second", N_("other view"), to="views"), ITEM,
-        d.number("difference", N_("difference (z)")), LEVEL, d.p_value("p"), d.number("chance_95", N_("chance (95%)")),
     ),
 )  # fmt: skip
 
@@ -282,15 +261,6 @@ HOLDERS = d.Table(
     views=(d.View(at="appendix", spread=d.Spread(column="pole", rows=("group",), cells=("n_of_n_group",))),),
 )  # fmt: skip
 
-OTHER = d.Table(
-    name="other_extraction", title=N_("The other extraction as a check"), key=("view",),
-    columns=(d.reference("view", N_("Shared view"), to="views"), d.text("other", N_("most similar view")),
-        d.number("r", "r", means=N_("correlation of z"))),
-    views=(d.View(at="appendix"),),
-    note=N_("By {other_extraction}: {other_views:view|views}; adjusted Rand index with the views here {other_ari} over "
-            "{other_n} agents."),
-)  # fmt: skip
-
 NOT_DONE = d.Table(
     name="not_done", title=N_("Settings that did not fit"), key=("place",),
     columns=(d.integer("place", N_("No.")), d.code("why", N_("why"), levels=dict.fromkeys(REFUSED, N_("refused"))),
@@ -302,15 +272,12 @@ TRIED = d.Table(
     name="types_tried", title=N_("Numbers of types tried"), key=("k",),
     columns=(
         d.integer("k", N_("types")), d.number("silhouette", N_("mean silhouette"), digits=3),
-        d.number("expected", N_("in a continuum"), digits=3), d.number("excess", N_("excess"), digits=3),
-        d.number("gap", N_("gap"), digits=3), d.number("gap_se", "s(gap)", digits=3),
     ),
     views=(d.View(at="appendix"),),
     note=N_("Against {chance_draws} data sets with every relation random: p {p_chance} (best silhouette there "
-            "{null_best} at most); against {continuum_draws} with the same relations but no types: p {p_continuum}, "
-            "largest excess {excess} (required: p ≤ {alpha}, excess ≥ {least_excess}). Resampled: adjusted Rand "
-            "index {ari}, smallest Jaccard index {least_jaccard} (required: ≥ {required_jaccard}). The gap statistic "
-            "says {gap_k}."),
+            "{null_best} at most; required: p ≤ {alpha}). Resampled: adjusted Rand index {ari}, smallest Jaccard "
+            "index {least_jaccard} (required: ≥ {required_jaccard}). Views that differ by degree alone can be divided "
+            "like this, too; gaps between types are not tested."),
 )  # fmt: skip
 
 TYPES = d.Table(
@@ -403,11 +370,6 @@ LOADINGS = d.Table(
         d.flag("defines", N_("defines the view"))),
 )  # fmt: skip
 
-MEMBERSHIP = d.Table(
-    name="membership", title=N_("Membership"), key=("participant", "type"), one_agent=True,
-    columns=(AGENT, d.reference("type", N_("Type"), to="types"), d.number("probability", N_("probability"))),
-)  # fmt: skip
-
 GROUPS, GROUP_TESTS = d.group_tables(
     d.reference("asked", N_("Statement or axis"), to="items"), N_("Statements and axes by group"), scales=True
 )
@@ -415,16 +377,15 @@ GROUPS, GROUP_TESTS = d.group_tables(
 FACTS = (
     *map(d.integer, d.names(
         "n_statements n_axes grid_low grid_high n n_total n_sorts n_views n_types n_defining n_dropped asked draws "
-        "parallel_views kaiser two_loaders flags_added flags_removed other_views other_n n_both chance_draws "
-        "continuum_draws gap_k n_sure n_components placements n_moved agents_moved n_again agents_again "
+        "parallel_views kaiser two_loaders flags_added flags_removed n_both chance_draws "
+        "n_sure n_components placements n_moved agents_moved n_again agents_again "
         "agents_complete")),
-    *map(d.number, d.names("threshold alpha least_excess ari least_jaccard required_jaccard other_ari ari_types")),
-    *(d.number(name, digits=3) for name in d.names("null_best excess")),
-    *map(d.p_value, d.names("p_chance p_continuum")),
-    *map(d.flag, d.names("gap_differs at_edge alike")),
+    *map(d.number, d.names("threshold alpha ari least_jaccard required_jaccard ari_types")),
+    d.number("null_best", digits=3),
+    d.p_value("p_chance"),
+    *map(d.flag, d.names("at_edge alike")),
     *map(d.share, d.names("sure first_two sort_weight axes_weight")),
     d.share("share_moved", digits=1),
-    *(d.code(name, "", levels=EXTRACTIONS) for name in d.names("extraction other_extraction")),
 )  # fmt: skip
 
 TEXTS = (
@@ -436,8 +397,6 @@ TEXTS = (
     d.TextBlock(at="section",
         says=N_("A shared view is what sorts have in common: an agent may hold it or its reverse. "
                                "A type is a group of agents who sort and rate alike.")),
-    d.TextBlock(at="appendix", where="gap_differs == True", after="types_tried",
-         says=N_("**Caution:** the gap statistic arrives at another number of types, {gap_k} (1: none).")),
     d.TextBlock(at="appendix", where="at_edge == True", after="types_tried",
         says=N_("**Caution:** {n_types} is the largest number of types that was tried; there may be more.")),
     d.TextBlock(at="appendix", where="n_both > 0", after="types",
@@ -511,12 +470,12 @@ FINDINGS = (
     ),
     d.Finding(
         name="types", table="structure", kind="difference", word="outcome", p="p",
-        test="silhouette against a continuum", size="beyond", estimate="found",
+        test="silhouette against independence", size="beyond", estimate="found",
         where="what == 'types' and outcome in ('types', 'not_sure')",
         chart="plane",
         says={
-            "types": N_("The agents fall into {found} types, the largest of {largest}, set apart more clearly than a "
-                        "continuum of views would have it (adjusted {p}; n = {n}/{n_total})."),
+            "types": N_("The agents can be divided into {found} types, the largest of {largest}, more clearly than "
+                        "unrelated answers could be (adjusted {p}; n = {n}/{n_total})."),
         },
         null=N_("{found} types were formed, but not beyond chance once all tests of this report are counted "
                 "(adjusted {p}; n = {n}/{n_total})."),
@@ -525,8 +484,6 @@ FINDINGS = (
         name="no_types", table="structure", kind="null", word="outcome", where="what == 'types' and n >= 5",
         chart="plane",
         says={
-            "continuum": N_("There are no types: views differ by degree, a continuum; no division of the agents "
-                            "stands out from one (n = {n}/{n_total})."),
             "unstable": N_("There are no types: the best division of the agents does not come back when they are "
                            "resampled (n = {n}/{n_total})."),
             "chance": N_("There are no types: the best division of the agents is no clearer than in random data (n = "
@@ -574,9 +531,9 @@ GLOSSARY = {
 }  # fmt: skip
 
 PRESENTATION = d.Presentation(
-    tables=(STRUCTURE, VIEWS, TYPES, TYPE_GROUPS, PARTICIPATION, LEFT_OUT, GRID, AGENTS, TRIED, TYPE_ITEMS, MEMBERSHIP,
+    tables=(STRUCTURE, VIEWS, TYPES, TYPE_GROUPS, PARTICIPATION, LEFT_OUT, GRID, AGENTS, TRIED, TYPE_ITEMS,
         NOT_DONE, PARALLEL, POLES, HOLDERS, SCORES,
-            DIFFERENCES, CORRELATIONS, OTHER, LOADINGS, COMPONENTS, COMPONENT_LOADINGS, ITEMS, DISTRIBUTION,
+            CORRELATIONS, LOADINGS, COMPONENTS, COMPONENT_LOADINGS, ITEMS,
                 GROUP_TESTS, GROUPS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
     samples=(d.Sample(what=N_("the number of types"), of="n", most=MOST_COMPARED),),
@@ -597,7 +554,6 @@ DISTINGUISHING = 0.5  # least difference of a type from the rest, in SDs of the 
 SURE = 0.8
 """Probability from which an agent is counted as a member of its type."""
 DIGITS = 6  # beyond them, sums depend on the machine
-OTHER_EXTRACTION: Mapping[Extraction, Extraction] = {"pca": "centroid", "centroid": "pca"}
 
 
 def analyse(
@@ -613,7 +569,7 @@ def analyse(
     tables: dict[str, Any] = {
         "structure": [views.counted(), clusters.counted()],
         "items": _with_verdicts(sorts.items(context.language), views.scores(), views),
-        "distribution": sorts.distribution(), "participation": sorts.participation(frame),
+        "participation": sorts.participation(frame),
         "left_out": [{"participant": who, "reason": why} for who, why in sorts.reason[sorts.reason.ne("")].items()],
         "grid": [{"place": place, "n": n} for place, n in instrument.distribution.items()], "agents": agents,
         **clusters.tables(agents), **views.tables(), **components,
@@ -707,13 +663,6 @@ class Sorts:
         counts = pd.DataFrame({"moved": moved, "again": [len(p) > 1 for p in placements]}, index=rows.index)
         by_agent = counts.groupby(rows["participant"], sort=False).sum()
         return by_agent.reindex(complete, fill_value=0).astype(int)
-
-    def distribution(self) -> Iterator[d.Row]:
-        for item, low, high in self.scales():
-            known = (self.sort if item in self.sort else self.axes)[item].dropna()
-            for value in range(low, high + 1):
-                n = int(known.eq(value).sum())
-                yield {"item": item, "value": value, "n": n, "share": n / len(known) if len(known) else None}
 
     def scales(self) -> Iterator[tuple[str, int, int]]:
         """Every statement and axis with its lowest and highest value."""
@@ -821,13 +770,12 @@ class Clusters:
 
     sorts: Sorts
     typology: Types
-    gap: Gap
 
     @classmethod
     def of(cls, sorts: Sorts) -> Clusters:
         n = len(sorts.kept)
         typology = types(sorts.blocks, SEED) if n else Types(TypeChoice(1, "few"))
-        return cls(sorts, typology, gap(sorts.blocks, SEED) if n > 1 else Gap((), (), None, n))
+        return cls(sorts, typology)
 
     @cached_property
     def letters(self) -> pd.Series[str]:
@@ -849,28 +797,24 @@ class Clusters:
         return 0 if self.typology.choice.k == 1 else self.typology.choice.k
 
     def counted(self) -> d.Row:
-        choice, continuity = self.typology.choice, self.typology.choice.continuity
+        choice = self.typology.choice
         largest = int(self.letters.value_counts().max()) if len(self.letters) else None
         n = len(self.sorts.kept)
-        p = max(choice.p or 0.0, continuity.p) if continuity else choice.p
         return {
             "what": "types", "found": self.k, "outcome": "types" if choice.reason == "typology" else choice.reason,
             "n": n, "n_total": len(self.sorts.reason), "explained": None, "largest": largest,
-            "beyond": 1 - largest / n if largest else None, "p": p,
+            "beyond": 1 - largest / n if largest else None, "p": choice.p,
         }  # fmt: skip
 
     @cached_property
     def facts(self) -> d.Row:
-        choice, continuity, firm = self.typology.choice, self.typology.choice.continuity, self.typology.stability
+        choice, firm = self.typology.choice, self.typology.stability
         jaccard = getattr(firm, "jaccard", None)
         return {
             "n_types": self.k, "p_chance": choice.p, "null_best": max(choice.null, default=None),
-            "chance_draws": len(choice.null), "p_continuum": getattr(continuity, "p", None),
-            "continuum_draws": getattr(continuity, "draws", None),
-            "excess": max(continuity.excess.values()) if continuity else None, "least_excess": LEAST_EXCESS,
-            "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
-            "least_jaccard": min(jaccard) if jaccard else None, "gap_k": self.gap.k, "at_edge": choice.at_the_edge,
-            "gap_differs": choice.k > 1 and self.gap.k != choice.k, "sure": SURE,
+            "chance_draws": len(choice.null), "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
+            "least_jaccard": min(jaccard) if jaccard else None, "at_edge": choice.at_the_edge,
+            "sure": SURE,
             "n_sure": None if self.sure is None else int(self.sure.max(axis=1).ge(SURE).sum()),
         }  # fmt: skip
 
@@ -890,18 +834,10 @@ class Clusters:
         return pd.Series(agent_silhouettes(weighted(self.sorts.blocks)[0], labels, SEED), index=self.sorts.kept)
 
     def tables(self, agents: pd.DataFrame) -> dict[str, Any]:
-        choice, continuity = self.typology.choice, self.typology.choice.continuity
-        numbers = pd.RangeIndex(1, len(self.gap.gaps) + 1)
-        tried = pd.DataFrame({
-            "silhouette": pd.Series(choice.silhouettes), "expected": pd.Series(getattr(continuity, "expected", {})),
-            "excess": pd.Series(getattr(continuity, "excess", {})), "gap": pd.Series(self.gap.gaps, numbers),
-            "gap_se": pd.Series(self.gap.errors, numbers),
-        }, dtype=float)  # fmt: skip
-        sure = pd.DataFrame() if self.sure is None else self.sure.rename_axis("participant").reset_index()
+        tried = pd.DataFrame({"silhouette": pd.Series(self.typology.choice.silhouettes)}, dtype=float)
         apart = list(self._apart())
         return {
             "types_tried": tried.sort_index().rename_axis("k").reset_index(), "type_items": apart,
-            "membership": sure.melt("participant", var_name="type", value_name="probability") if len(sure) else sure,
             "types": [self._type(letter, apart, agents) for letter in sorted(set(self.letters))],
             "type_groups": grouped(self.letters, self.sorts.groups, "type"),
         }  # fmt: skip
@@ -987,27 +923,19 @@ class Views:
         x, grid, n_factors = sorts.sort.to_numpy(), sorts.grid, settings.n_factors
         refused: list[d.Row] = []
         try:
-            q = q_analysis(x, grid, extraction=settings.extraction, n_factors=n_factors, seed=SEED)
+            q = q_analysis(x, grid, n_factors=n_factors, seed=SEED)
         except ValueError:
             if n_factors is None:
                 raise
             refused, n_factors = [{"why": "fewer", "who": None, "view": n_factors, "n": len(x)}], None
-            q = q_analysis(x, grid, extraction=settings.extraction, seed=SEED)
+            q = q_analysis(x, grid, seed=SEED)
         changes = settings.flags
         problems = list(_problems(q, changes, sorts.sort.index))
         if problems or changes == FlagChanges():
             return cls(sorts, settings, q, (*refused, *problems), FlagChanges())
         edits = FlagEdits(*(_pairs(change, sorts.sort.index) for change in (changes.add, changes.remove)))
-        edited = q_analysis(x, grid, extraction=settings.extraction, n_factors=n_factors, flags=edits, seed=SEED)
+        edited = q_analysis(x, grid, n_factors=n_factors, flags=edits, seed=SEED)
         return cls(sorts, settings, edited, tuple(refused), changes)
-
-    @cached_property
-    def other(self) -> QAnalysis:
-        """The other extraction, with automatic flags."""
-        return q_analysis(
-            self.sorts.sort.to_numpy(), self.sorts.grid, extraction=OTHER_EXTRACTION[self.settings.extraction],
-            number=self.q.number, seed=SEED,
-        )  # fmt: skip
 
     @cached_property
     def bipolar(self) -> dict[int, bool]:
@@ -1040,18 +968,15 @@ class Views:
         }  # fmt: skip
 
     def facts(self, clusters: np.ndarray[Any, np.dtype[np.int64]]) -> d.Row:
-        q, other, changes, mine, theirs = self.q, self.other, self.changes, self.q.groups(), self.other.groups()
-        both = (mine >= 0) & (theirs >= 0)
+        q, changes = self.q, self.changes
         counted = {name: getattr(q.number, name, None) for name in ("draws", "kaiser", "two_loaders")}
         return {
             "n_sorts": len(q.rows), "n_views": len(q.factors), "n_defining": len(self.poles),
-            "n_dropped": len(q.dropped), "asked": self.settings.n_factors, "extraction": q.extraction,
+            "n_dropped": len(q.dropped), "asked": self.settings.n_factors,
             "threshold": threshold(len(self._items)), "alpha": ALPHA,
             "parallel_views": getattr(q.number, "parallel", None), **counted,
             "flags_added": sum(map(len, changes.add.values())), "flags_removed": sum(map(len, changes.remove.values())),
-            "other_extraction": other.extraction, "other_views": len(other.factors), "other_n": int(both.sum()),
-            "other_ari": adjusted_rand(mine[both], theirs[both]) if both.sum() > 1 else None,
-            "ari_types": agreement(mine, clusters).ari,
+            "ari_types": agreement(q.groups(), clusters).ari,
         }  # fmt: skip
 
     @cached_property
@@ -1079,20 +1004,11 @@ class Views:
             {"first": self._names[i], "second": self._names[j], "r": q.correlations[i, j], "sed": q.sed[i, j]}
             for i, j in pairs
         ]  # fmt: skip
-        differences = [
-            pd.DataFrame({
-                "first": self._names[c.first], "second": self._names[c.second], "item": self._items,
-                "difference": c.difference, "level": c.level, "p": c.p, "chance_95": c.chance,
-            })
-            for c in q.comparisons
-        ]  # fmt: skip
         return {
             "parallel": self._parallel(), "views": map(self._view, q.factors), "scores": self.scores(),
-            "poles": self._poles(), "other_extraction": self._matches(),
-            "holders": grouped(self.poles, self.sorts.groups, "pole"),
+            "poles": self._poles(), "holders": grouped(self.poles, self.sorts.groups, "pole"),
             "not_done": [{"place": i, **refusal} for i, refusal in enumerate(self.refused, start=1)],
             "loadings": self._loadings(), "correlations": correlations,
-            "differences": pd.concat(differences) if differences else [],
         }  # fmt: skip
 
     def _parallel(self) -> pd.DataFrame:
@@ -1141,14 +1057,6 @@ class Views:
                 "tied": tied if n == most else None, "top": self._items[top], "bottom": self._items[bottom],
                 "top_place": sign * int(factor.array[top]), "bottom_place": sign * int(factor.array[bottom]),
             }  # fmt: skip
-
-    def _matches(self) -> Iterator[d.Row]:
-        """For each view the one of the other extraction whose z-scores correlate with it most, sign aside."""
-        theirs = np.array([other.z for other in self.other.factors])
-        for factor in self.q.factors if len(theirs) else ():
-            r = np.corrcoef(factor.z, theirs)[0, 1:]
-            best = int(np.abs(r).argmax())
-            yield {"view": str(factor.number + 1), "other": str(self.other.factors[best].number + 1), "r": r[best]}
 
 
 def _pairs(changes: Mapping[str, Sequence[int]], people: pd.Index[Any]) -> list[tuple[int, int]]:
@@ -1203,7 +1111,7 @@ def alike(analysis: d.Analysis, main: d.Analysis) -> d.Analysis:
     names = {str(name): f"{name}′" for name in analysis.tables["types"]["type"]}
     names |= {str(both.index[r]): str(both.columns[c]) for r, c in pairs if both.iat[r, c]}
     tables = dict(analysis.tables)
-    for name in ("types", "type_items", "type_groups", "membership", "agents"):
+    for name in ("types", "type_items", "type_groups", "agents"):
         column = "archetype" if name == "agents" else "type"
         renamed = [names.get(letter, letter) for letter in tables[name][column]]
         tables[name] = tables[name].assign(**{column: pd.Series(renamed, tables[name].index, dtype=object)})
@@ -1285,12 +1193,12 @@ def item_facts(item_id: str, instrument: DiversityInstrument) -> ItemFacts:
 
 
 TYPOLOGY = (
-    "arms", "partial", "participation", "left_out", "grid", "items", "distribution", "types_tried", "type_items",
-    "type_groups", "agents", "membership",
+    "arms", "partial", "participation", "left_out", "grid", "items", "types_tried", "type_items",
+    "type_groups", "agents",
 )  # fmt: skip
 Q = (
-    "arms", "items", "parallel", "views", "scores", "poles", "holders", "differences", "correlations",
-    "other_extraction", "not_done",
+    "arms", "items", "parallel", "views", "scores", "poles", "holders", "correlations",
+    "not_done",
 )  # fmt: skip
 PCA = ("arms", "components", "component_loadings")
 """What is in typology.json, qmethod.json and pca.json beside the facts."""

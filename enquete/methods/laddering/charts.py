@@ -1,5 +1,4 @@
-"""Charts of the interviews: the value map, concepts and elements by agents, saturation, and the pattern of each other
-methodology.
+"""Charts of the interviews: the value map, concepts and elements by agents, and saturation.
 
 A map has a box a concept, on the level of its kind from left to right, and a line a link that enough agents gave, with
 their number on it. No line runs behind a box: one over several levels has a lane of its own between the boxes of each.
@@ -21,9 +20,7 @@ from enquete.locale import N_
 from enquete.methods.laddering.network import untangled
 from enquete.reports.charts import (
     COLOURS,
-    GRID,
     INK,
-    LABEL,
     LEVELS,
     MUTED,
     PALE,
@@ -44,7 +41,6 @@ ROOMIER, WIDEST = 1.25, 130.0  # by how much boxes must be wider so; px of a box
 PARTS = (0.5, 0.3, 0.7)  # of a line, where its number may stand
 APART = 20.0  # px that numbers should be apart
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-MOST_STEPS, MOST_INCIDENTS = 8, 8
 Point = tuple[float, float]
 
 
@@ -257,65 +253,6 @@ def coverage(data: ChartData) -> alt.TopLevelMixin:
     bars = base.encode(x=alt.X("agents:Q", title=data.label("coverage", "agents"), axis=axis, scale=scale))
     numbers = bars.mark_text(dx=12, color=MUTED).encode(text=alt.Text("agents:Q"))
     return alt.layer(bars.mark_bar(size=16), numbers).properties(height=alt.Step(30))
-
-
-def forces(data: ChartData) -> alt.TopLevelMixin:
-    """A bar a force, as long as the number of agents who name it: to the right for a change, to the left against it."""
-    rows = data.rows(told=("force", "side", "agents_of_n", "asked", "codes"))
-    rows = rows.assign(signed=rows["agents"].where(rows["side_id"].eq("towards"), -rows["agents"]))
-    most = int(rows["agents"].max()) or 1
-    base = data.chart(rows).encode(y=data.names(rows, "force"))
-    axis = alt.Axis(labelExpr="abs(datum.value)", format="d", tickMinStep=1)
-    scale = alt.Scale(domain=[-most * 1.15, most * 1.15], nice=False)
-    x = alt.X("signed:Q", title=data.label("forces", "agents"), axis=axis, scale=scale)
-    bars = base.mark_bar(size=20).encode(x=x, color=data.levels(rows, "forces", "side")[0])
-    numbers = [
-        base.transform_filter(f"datum.side_id {test} 'towards'")
-        .mark_text(dx=dx, color=MUTED).encode(x=x, text=alt.Text("agents:Q"))
-        for test, dx in (("==", 12), ("!=", -12))
-    ]  # fmt: skip
-    return alt.layer(bars, *numbers).properties(height=alt.Step(34))
-
-
-def journey(data: ChartData) -> alt.TopLevelMixin:
-    """A column a step from left to right, its dot as high as the valence told there, with its n and, for the lowest,
-    its interval."""
-    every = data.frame("steps", order=("place",), told=("step", "agents", "mean", "n_of_n_total"))
-    most = every.sort_values("agents", ascending=False, kind="stable").head(MOST_STEPS)
-    rows = every[every.index.isin(most.index)]
-    if len(rows) < len(every):
-        data.note(data.tell(N_("the {n} steps that most agents told of"), n=len(rows)))
-    px = WIDTH / len(rows) * 0.85
-    labels = worded({step.step_id: broken(step.step, px, 4, SMALL) for step in rows.itertuples()})
-    axis = alt.Axis(title=None, labelAngle=0, labelExpr=labels)
-    base = data.chart(rows.assign(under=[f"n = {n}" for n in rows["n"]])).encode(
-        x=alt.X("step_id:N", sort=rows["step_id"].tolist(), axis=axis))  # fmt: skip
-    scale, axis = alt.Scale(domain=[1, 5.4], nice=False), alt.Axis(values=[1, 2, 3, 4, 5], format="d")
-    y = alt.Y("mean:Q", title=data.label("steps", "mean"), scale=scale, axis=axis)
-    told, unknown = base.transform_filter("isValid(datum.mean)"), base.transform_filter("!isValid(datum.mean)")
-    ends = told.transform_filter("datum.lowest").mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
-    return alt.layer(
-        told.mark_line(color=GRID, strokeWidth=2).encode(y=y), ends, told.mark_point(size=100).encode(y=y),
-        told.mark_text(dy=-14, color=MUTED, fontSize=10).encode(y=y, text=alt.Text("under:N")),
-        unknown.mark_text(color=MUTED, fontSize=10).encode(y=alt.datum(1.15), text=alt.Text("under:N")),
-    ).properties(height=300)  # fmt: skip
-
-
-def incidents(data: ChartData) -> alt.TopLevelMixin:
-    """A row an incident, a column a part; a dot as large as the number of agents who told it, which stands in it."""
-    rows = data.top(data.rows(told=("incident", "part", "agents", "first")), "incident", MOST_INCIDENTS)
-    parts = list(dict.fromkeys(rows["part"]))
-    px = (WIDTH - LABEL) / len(parts) * 0.85
-    labels = worded({part: broken(part, px, 2, SMALL) for part in parts})
-    axis = alt.Axis(title=None, orient="top", labelAngle=0, labelExpr=labels)
-    base = data.chart(rows).encode(y=data.names(rows, "incident"), x=alt.X("part:N", sort=parts, axis=axis))
-    some = base.transform_filter("datum.agents > 0")
-    scale = alt.Scale(domain=[1, max(int(rows["agents"].max()), 2)], range=[260, 900])
-    size = alt.Size("agents:Q", legend=None, scale=scale)
-    return alt.layer(
-        some.mark_circle(color=COLOURS[0]).encode(size=size),
-        some.mark_text(color=PAPER, fontWeight="bold").encode(text=alt.Text("agents:Q")),
-    ).properties(height=alt.Step(44))  # fmt: skip
 
 
 def saturation(data: ChartData) -> alt.TopLevelMixin:

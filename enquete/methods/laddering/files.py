@@ -50,7 +50,7 @@ MAP = ("cut_off", "cut_off_wanted", "map_share", "map_repeated")
 OF_TURN = ("participant", "turn", "question", "answer", "status")
 INTERVIEW = (
     "partial", "arms", "concept", "methodology", "strategy", "n", "n_total", "n_over", "coding", "stops", "coverage",
-    "strategies", "work", "dropped", "interviews", "strategies_compared", "adapting", "interviews_compared",
+    "strategies", "work", "dropped", "interviews", "strategies_compared", "adapting",
 )  # fmt: skip
 
 

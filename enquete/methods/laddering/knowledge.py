@@ -77,52 +77,6 @@ class EdgeType(Part):
         return self.any_pair or (source, target) in self.pairs
 
 
-class Force(Part):
-    """What drives a person to change, or holds them where they are, and the node types that tell of it."""
-
-    label: Text
-    types: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
-    for_change: bool
-
-
-class Journey(Part):
-    """Steps in the order they were told, grouped by the stages they belong to, with how the person was at each."""
-
-    stages: tuple[TypeName, ...]
-    steps: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
-    feelings: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
-    frictions: tuple[TypeName, ...] = ()
-    precedes: tuple[Line, ...] = ()  # edge types that say which of two comes first, whatever was told first
-
-
-class IncidentPart(Part):
-    """A part of how an incident is told."""
-
-    label: Text
-    types: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
-
-
-class Incidents(Part):
-    """An incident's chain: its parts in their order, of which `centre` is the incident itself."""
-
-    centre: TypeName
-    parts: Annotated[tuple[IncidentPart, ...], AfterValidator(not_empty)]
-
-
-class Pattern(Part):
-    """What interviews of this ontology are summed up by, in place of a ladder: exactly one."""
-
-    forces: tuple[Force, ...] | None = None
-    journey: Journey | None = None
-    incidents: Incidents | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if sum(table is not None for table in (self.forces, self.journey, self.incidents)) != 1:
-            raise wrong("needs exactly one of forces, journey, incidents")
-        return self
-
-
 def _no_type_twice(ladder: tuple[str, ...]) -> tuple[str, ...]:
     if twice := sorted({kind for kind in ladder if ladder.count(kind) > 1}):
         raise wrong(f"names {', '.join(twice)} twice; every rung has its own type")
@@ -132,18 +86,19 @@ def _no_type_twice(ladder: tuple[str, ...]) -> tuple[str, ...]:
 class Ontology(LayerFile):
     """The structural half of a methodology file. Without a ladder, depth counts node types and no chain is complete.
 
-    `pattern`: what is summed up instead of a ladder; a ladder beside it only says what is asked after what.
+    ladder_explains: whether a higher rung is the reason for a lower one; else the ladder only says what is asked after
+    what.
     """
 
     node_types: Annotated[dict[TypeId, NodeType], AfterValidator(not_empty)]
     edge_types: Annotated[dict[EdgeId, EdgeType], AfterValidator(not_empty)]
     ladder: Annotated[tuple[TypeName, ...], AfterValidator(_no_type_twice)] = ()
-    pattern: Pattern | None = None
+    ladder_explains: bool = True
 
     @property
     def climbs(self) -> bool:
         """Whether its concepts stand on rungs of which a higher one is the reason for a lower one."""
-        return bool(self.ladder) and self.pattern is None
+        return bool(self.ladder) and self.ladder_explains
 
     @property
     def rungs(self) -> int:

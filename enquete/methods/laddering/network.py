@@ -1,9 +1,8 @@
 """Many interviews as one network: concepts pooled as codes, the implication matrix with direct and indirect links, the
-indices read off it (Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995), the hierarchical value map; and what
-interviews are summed up by where their ontology has no ladder but a `pattern`. Rows are those of tables.py.
+indices read off it (Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995), and the hierarchical value map. Rows
+are those of tables.py.
 
-Measured by: matrix, indices, cut-off, counts, orders and means by hand
-(tests/methods/laddering/test_laddering_network.py, test_laddering_patterns.py).
+Measured by: matrix, indices, cut-off and counts by hand (tests/methods/laddering/test_laddering_network.py).
 """
 
 from __future__ import annotations
@@ -13,24 +12,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
-from enquete.analysis.estimates import share_interval
-from enquete.analysis.inference import selected_intervals, share_intervals
+from enquete.analysis.inference import share_intervals
 from enquete.analysis.vocabulary import opposed
 from enquete.methods.laddering.interview import LadderingInterview
-from enquete.methods.laddering.knowledge import ConceptNode, Force, Incidents, Journey, KnowledgeGraph, reached
-from enquete.methods.laddering.settings import InterviewMethod
+from enquete.methods.laddering.knowledge import reached
 from enquete.reports.declarations import Row
-from enquete.reports.findings import FEWEST
-from enquete.respondents.roles import RULE, normal
+from enquete.respondents.roles import normal
 from enquete.respondents.rule_coder import features, tree_of
-from enquete.runs.conversations import utterance_id
-from enquete.state.asking import Language
 
 Place = tuple[str, str]
 """A concept of one interview: (unit, node id)."""
@@ -344,251 +335,3 @@ def untangled(rows: list[list[str]], links: Sequence[Mapping[str, Any]]) -> list
             middle = {code: fmean([place[other] for other in beside[code]] or [0.5]) for code in row}
             rows[number] = sorted(row, key=middle.__getitem__)
     return rows
-
-
-# --- patterns of ontologies without a ladder --------------------------------------------------------------------------
-
-NOTHING_FOUND = 3  # what a rule says of an answer without a word of feeling
-
-
-def pattern(
-    interviews: Sequence[LadderingInterview],
-    concepts: Sequence[PooledConcept],
-    method: InterviewMethod,
-    language: Language,
-) -> dict[str, Any]:
-    """The tables of the pattern that the ontology declares; none where it has none. Counts are of codes and of
-    agents."""
-    declared = method.pattern
-    if declared is not None and declared.forces is not None:
-        return _forces(interviews, concepts, declared.forces, method, language)
-    if declared is not None and declared.journey is not None:
-        return {"steps": _steps(interviews, concepts, declared.journey)}
-    if declared is not None and declared.incidents is not None:
-        return _incidents(interviews, concepts, declared.incidents, language)
-    return {}
-
-
-def _forces(
-    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Sequence[Force],
-    method: InterviewMethod, language: Language,
-) -> dict[str, Any]:  # fmt: skip
-    """Forces of progress in jobs to be done (Moesta; Christensen et al. 2016): of each the agents who name it, those
-    who were asked for it, its codes, the one named most; an agent's balance is (Σ for − Σ against) / Σ, from −1 to 1,
-    None where it names no force."""
-    counts = [
-        [sum(node.type in force.types for node in interview.graph.standing.nodes.values()) for force in declared]
-        for interview in interviews
-    ]
-    rows = []
-    for place, force in enumerate(declared):
-        codes = [concept for concept in concepts if concept.type in force.types]
-        rows.append({
-            "force": force.label.in_(language), "side": "towards" if force.for_change else "against",
-            "agents": sum(named[place] > 0 for named in counts), "n": len(interviews), "codes": len(codes),
-            "asked": sum(_asked(interview, force, method) for interview in interviews),
-            "first": max(codes, key=lambda concept: concept.agents).id if codes else None,
-        })  # fmt: skip
-    sides = [1 if force.for_change else -1 for force in declared]
-    balances = {
-        interview.unit: sum(side * n for side, n in zip(sides, named, strict=True)) / sum(named) if sum(named) else None
-        for interview, named in zip(interviews, counts, strict=True)
-    }
-    values = [balance for balance in balances.values() if balance is not None]
-    return {"forces": rows, "balance": _weighed(values, len(interviews)), "balances": balances}
-
-
-def _weighed(balances: Sequence[float], n_total: int) -> list[Row]:
-    """How many agents name more for a change than against it: a sign test of those who do not name as much of both."""
-    from scipy import stats  # noqa: PLC0415 - a fifth of a second of import
-
-    if not balances:
-        return []
-    towards, against = sum(balance > 0 for balance in balances), sum(balance < 0 for balance in balances)
-    decided = towards + against
-    share = share_interval(towards, decided) if decided else {}
-    return [{
-        "direction": "towards" if towards > against else "against" if against > towards else "even", "n": len(balances),
-        "n_total": n_total, "towards": towards, "even": len(balances) - decided, "against": against, "decided": decided,
-        **{key: share.get(key) for key in ("share", "low", "high")}, "mean": fmean(balances),
-        "p": float(stats.binomtest(towards, decided).pvalue) if decided >= FEWEST else None,
-    }]  # fmt: skip
-
-
-def _asked(interview: LadderingInterview, force: Force, method: InterviewMethod) -> bool:
-    """Whether a question aimed at it: a force nobody asked for is not missing."""
-    chosen = [turn.choice for turn in interview.turns if turn.choice]
-    return any(
-        way.id == choice.technique and way.elicits in force.types
-        for choice in chosen
-        for way in method.strategies[choice.strategy].techniques
-    )
-
-
-def _incidents(
-    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Incidents, language: Language
-) -> dict[str, Any]:
-    """Critical incidents (Flanagan 1954). parts: tellings with each part, and what is told most; incidents: by code and
-    part the agents who told it, and most told; whole: agents who told any incident, and those of them who told one with
-    every part."""
-    home, labels = homes(concepts), [part.label.in_(language) for part in declared.parts]
-    units, whole, tellings = set[str](), set[str](), 0
-    named = [Counter[str]() for _ in labels]
-    with_part = Counter[str]()
-    by_code: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter[str]() for _ in labels])
-    having: dict[str, list[set[str]]] = defaultdict(lambda: [set[str]() for _ in labels])
-    for interview in interviews:
-        graph, unit = interview.graph.standing, interview.unit
-        ahead = defaultdict[str, list[str]](list)
-        for edge in graph.edges.values():  # but to other incidents: these, and what only they lead to, are not its own
-            if graph.nodes[edge.target].type != declared.centre:
-                ahead[edge.source].append(edge.target)
-        for centre in (node.id for node in graph.nodes.values() if node.type == declared.centre):
-            chain_nodes, code = reached([centre], ahead), home[unit, centre].id
-            chain = [[name for name in chain_nodes if graph.nodes[name].type in part.types] for part in declared.parts]
-            tellings += 1
-            units.add(unit)
-            whole |= {unit} if all(chain) else set()
-            for place, nodes in enumerate(chain):
-                codes = {home[unit, node].id for node in nodes}
-                named[place].update(codes)
-                by_code[code][place].update(codes)
-                having[code][place] |= {unit} if nodes else set()
-                with_part[labels[place]] += bool(nodes)
-    incidents = [concept for concept in concepts if concept.id in by_code]
-    agents = [concept.agents for concept in incidents]
-    intervals = share_intervals(agents, len(interviews), selected="highest").to_dict("records")
-    ties, whole_share = Counter(agents), share_interval(len(whole), len(units)) if units else {}
-    middle = next(place for place, part in enumerate(declared.parts) if declared.centre in part.types)
-    return {
-        "parts": [{"part": label, "told": with_part[label], "tellings": tellings, "different": len(named[place]),
-                   "first": _most(named[place])} for place, label in enumerate(labels) if tellings],
-        "incidents": [
-            {"incident": it.id, "part": label, "agents": len(having[it.id][place]),
-             "first": _most(by_code[it.id][place]), "told_by": it.agents, "share": end["estimate"], "low": end["low"],
-             "high": end["high"], "tie": "alone" if ties[it.agents] == 1 else "tied", "centre": place == middle}
-            for it, end in zip(incidents, intervals, strict=True) for place, label in enumerate(labels)
-        ],
-        "whole": {"n_told": len(units), "n_whole": len(whole), **{f"whole_{key}": x for key, x in whole_share.items()}},
-    }  # fmt: skip
-
-
-def _most(counts: Counter[str]) -> str | None:
-    """The code counted most; of several the one that more agents name, whose number is lower."""
-    return min(counts, key=lambda code: (-counts[code], len(code), code), default=None)
-
-
-def _steps(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Journey) -> list[Row]:
-    """Steps of a customer journey in the order they were told, how people were at each, and where it chafes.
-
-    Of two stages, or steps of a stage, the one stands first that more agents told first. A feeling belongs to the step
-    it hangs on, over any number of links; how good it is is the valence (1 to 5) of the answers that tell of it: each
-    agent's mean. low, high: for the lowest of all steps that enough agents told their feelings of. A rule's valence
-    counts only where it found a word of feeling.
-    """
-    home, agents = homes(concepts), {concept.id: concept.agents for concept in concepts}
-    first, steps = Counter[tuple[str, str]](), dict[str, None]()  # (a, b): agents who told a before b
-    felt, stages = defaultdict[str, list[float]](list), defaultdict[str, Counter[str]](Counter)
-    feelings, frictions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
-    for interview in interviews:
-        graph, unit = interview.graph.standing, interview.unit
-        order = _told_order(graph, declared)
-        codes = list(dict.fromkeys(home[unit, name].id for name in order))
-        steps |= dict.fromkeys(codes)
-        first.update(combinations(codes, 2))
-        for name in order:
-            if stage := _stage_of(graph, name, declared):
-                stages[home[unit, name].id][home[unit, stage].id] += 1
-        valences = defaultdict[str, list[float]](list)
-        for node in graph.nodes.values():
-            told_of = node.type in (*declared.feelings, *declared.frictions)
-            if told_of and (step := _step_of(graph, node.id, declared)):
-                code = home[unit, step].id
-                (frictions if node.type in declared.frictions else feelings)[code][home[unit, node.id].id] += 1
-                valences[code] += _valences(interview, node) if node.type not in declared.frictions else []
-        for code, values in valences.items():
-            felt[code] += [fmean(values)] if values else []
-    ordered = _journey(steps, stages, first)
-    enough = [code for code in ordered if len(felt[code]) >= FEWEST]
-    means, interval = {code: fmean(felt[code]) for code in ordered if felt[code]}, dict[str, Any]()
-    if len(enough) > 1:
-        sizes, sds = zip(*((len(felt[code]), float(np.std(felt[code], ddof=1))) for code in enough), strict=True)
-        ends = selected_intervals(sizes, [means[code] for code in enough], sds, selected="lowest", ends=(1, 5))
-        interval = dict(zip(enough, ends.to_dict("records"), strict=True))
-    lowest = min((means[code] for code in interval), default=None)
-    return [
-        {
-            "step": code, "place": place, "agents": agents[code], "n": len(felt[code]), "n_total": len(interviews),
-            "mean": means.get(code), **{key: interval.get(code, {}).get(key) for key in ("low", "high")},
-            "lowest": code in interval and means[code] == lowest, "feeling": _most(feelings[code]),
-            "friction": _most(frictions[code]), "frictions": frictions[code].total(),
-        }
-        for place, code in enumerate(ordered, 1)
-    ]  # fmt: skip
-
-
-def _journey(codes: Iterable[str], stages: Mapping[str, Counter[str]], first: Counter[tuple[str, str]]) -> list[str]:
-    """Stages, each with the steps that most agents told of it; steps of no stage last."""
-
-    def ranked(left: list[str]) -> list[str]:
-        """Next is always the one that the fewest of those left should precede."""
-        order = list[str]()
-        while left:
-            after = {code: sum(first[other, code] > first[code, other] for other in left) for code in left}
-            order.append(min(left, key=after.__getitem__))
-            left = [code for code in left if code != order[-1]]
-        return order
-
-    stage = {code: stages[code].most_common(1)[0][0] for code in codes if stages[code]}
-    alone = [code for code in codes if code not in stage]
-    heads = [code for code in alone if code in stage.values()]
-    steps = {head: ranked([step for step in stage if stage[step] == head]) for head in heads}
-    ordered = [code for head in ranked(heads) for code in (head, *steps[head])]
-    return ordered + ranked([code for code in alone if code not in heads])
-
-
-def _told_order(graph: KnowledgeGraph, declared: Journey) -> list[str]:
-    """Stages and steps as they were told: a stage, then its steps; what is said to precede another comes before it."""
-    stages = [node.id for node in graph.nodes.values() if node.type in declared.stages]
-    later = {(e.target, e.source) for e in graph.edges.values() if e.type in declared.precedes}
-    rank = dict[str, int]()
-    while stages:
-        # A circle of "comes before" has no first: then the one told first.
-        free = next((stage for stage in stages if not any((stage, other) in later for other in stages)), stages[0])
-        stages.remove(free)
-        rank[free] = len(rank)
-    steps = [node.id for node in graph.nodes.values() if node.type in declared.steps]
-    of = {name: _stage_of(graph, name, declared) for name in steps}
-    keyed = [(rank[name], -1, name) for name in rank]
-    keyed += [(rank[stage] if (stage := of[name]) else len(rank), graph.order[name], name) for name in steps]
-    return [name for *_, name in sorted(keyed)]
-
-
-def _stage_of(graph: KnowledgeGraph, step: str, declared: Journey) -> str | None:
-    """The stage that a step is linked with; None for one without, and for a stage itself."""
-    if graph.nodes[step].type in declared.stages:
-        return None
-    return next((node for node in sorted(graph.neighbours[step]) if graph.nodes[node].type in declared.stages), None)
-
-
-def _step_of(graph: KnowledgeGraph, node: str, declared: Journey) -> str | None:
-    """The step that a concept hangs on: the nearest against the direction of its links, a step before a stage."""
-    before = defaultdict[str, list[str]](list)
-    for edge in graph.edges.values():
-        before[edge.target].append(edge.source)
-    layer, seen = [node], {node}
-    while layer:
-        layer = [node for name in layer for node in before[name] if node not in seen]
-        seen.update(layer)
-        for kinds in (declared.steps, declared.stages):
-            if near := [node for node in layer if graph.nodes[node].type in kinds]:
-                return near[0]
-    return None
-
-
-def _valences(interview: LadderingInterview, node: ConceptNode) -> list[float]:
-    """Of the answers that tell of a concept, as far as they were rated."""
-    turns = {utterance_id(interview.unit, turn.turn): turn for turn in interview.turns}
-    heard = [turns[source.utterance] for source in node.sources if source.utterance in turns]
-    rated = [(turn, turn.readings.rating("valence")) for turn in heard]
-    return [float(v) for turn, v in rated if v is not None and not (turn.by["signal"] == RULE and v == NOTHING_FOUND)]

@@ -124,10 +124,6 @@ def compared(
             {"strategy": name, "n": len(agents), **_means(rows)} for name, rows in by.items()
         ],
         "adapting": [row for name in by if name != ADAPTIVE for row in _differences(name, by[ADAPTIVE], by[name])],
-        "interviews_compared": [
-            {"participant": unit, "strategy": name, **rows[place]}
-            for place, unit in enumerate(agents) for name, rows in by.items()
-        ],
     }  # fmt: skip
 
 
@@ -169,8 +165,6 @@ def analyse(
     cells = network.implication_matrix(interviews, concepts)
     rows = network.concept_rows(interviews, concepts, cells, climbs=method.climbs)
     drawn = network.value_map(cells, rows, method.kinds, instrument.cut_off)
-    patterns = network.pattern(interviews, concepts, method, language)
-    balances, whole = patterns.pop("balances", {}), patterns.pop("whole", {})
     compared_with = {settings.strategies[0]: interviews}
     compared_with |= {name: _begun(units, pinned) for name, pinned in context.variants.items()}
     curve = network.saturation(interviews, concepts)
@@ -188,8 +182,7 @@ def analyse(
         ],
         "coverage": _coverage(concepts, coverage, settings, language),
         "interviews": [
-            _interview(talk, coverage[talk.unit], measures[talk.unit], method, balances.get(talk.unit))
-            for talk in interviews
+            _interview(talk, coverage[talk.unit], measures[talk.unit], method) for talk in interviews
         ],
         "stops": [{"stop": stop, "n": n} for stop, n in sorted(Counter(i.stop for i in interviews).items())],
         "translated": [
@@ -201,7 +194,7 @@ def analyse(
         "edges": [row for talk in interviews for row in network.edge_rows(talk)],
         "turns": [_turn(talk, record, settings) for talk in interviews for record in talk.turns],
         "signals": [row for talk in interviews for record in talk.turns for row in _signals(talk.unit, record)],
-        **patterns, **compared(compared_with, settings),
+        **compared(compared_with, settings),
         **_between_groups(interviews, concepts, context.groups_of(frame)),
     }  # fmt: skip
     reading, answered = _reading(turns), int(frame["status"].isin(RESPONDED).sum())
@@ -219,7 +212,7 @@ def analyse(
         "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
         "n_dead": sum(row["fate"] == "dead" for row in tables["translated"]),
         **{f"mean_{name}": mean for name, mean in _means(measures.values()).items()},
-        **({} if settings.topic.elements else {"mean_coverage": None}), **whole,
+        **({} if settings.topic.elements else {"mean_coverage": None}),
     }  # fmt: skip
     return d.shaped(PRESENTATION, tables, facts)
 
@@ -324,11 +317,7 @@ def _between_groups(
 
 
 def _interview(
-    interview: LadderingInterview,
-    coverage: Coverage,
-    measures: Mapping[str, float],
-    method: InterviewMethod,
-    balance: float | None,
+    interview: LadderingInterview, coverage: Coverage, measures: Mapping[str, float], method: InterviewMethod
 ) -> d.Row:
     graph, focuses = interview.graph, [turn.choice.focus for turn in interview.turns if turn.choice]
     return {
@@ -338,7 +327,7 @@ def _interview(
         "complete": complete_share(graph.standing, method) if method.climbs else None,
         "elements": coverage.elements_covered, "elements_total": coverage.elements_total,
         "breadth": coverage.breadth if coverage.elements_total else None,
-        "laddering_depth": coverage.depth if method.climbs else None, "laddering_balance": balance,
+        "laddering_depth": coverage.depth if method.climbs else None,
         "focus_changes": sum(focus != other for focus, other in pairwise(focuses)),
     }  # fmt: skip
 

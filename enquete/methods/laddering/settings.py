@@ -241,7 +241,7 @@ class StopRule(Part):
 class LadderingInstrument(Instrument):
     """What is asked about, what the respondent is told, when to stop, what the map leaves out."""
 
-    questions_tested = ("groups", "forces", "adapting")
+    questions_tested = ("groups", "adapting")
 
     concept: Line  # a shipped concept or a YAML file; the setting of that name replaces it
     instruction: Annotated[Text, AfterValidator(_names_the_topic)]

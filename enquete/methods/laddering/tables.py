@@ -1,4 +1,4 @@
-"""What the interviews' results are: concepts, links, ladders and patterns, each with the words it comes from, and what
+"""What the interviews' results are: concepts, links and ladders, each with the words it comes from, and what
 is read of them where.
 
 n: interviews begun, agents with an answered turn; agents: of these. A share's interval holds for one that is singled
@@ -35,7 +35,6 @@ MEASURED = {
     "richness": N_("concepts an interview"), "links": N_("links an interview"), "coverage": N_("share of the elements"),
     "new_per_turn": N_("new concepts a turn"), "turns": N_("turns"),
 }  # fmt: skip
-SIDES = {"towards": N_("for a change"), "against": N_("against a change"), "even": N_("neither")}
 LARGER = {"more": N_("more"), "fewer": N_("fewer"), "as_many": N_("as many"), "unclear": N_("no difference found")}
 KINDS = {"judged": N_("judged"), "signal": N_("signal"), "chosen": N_("chosen next"), "runner_up": N_("runner-up")}
 FIRSTS = {"alone": N_("named most"), "tied": N_("among those named most")}
@@ -141,71 +140,6 @@ IMPLICATIONS = d.Table(
     ),
 )  # fmt: skip
 
-FORCES = d.Table(
-    name="forces", title=N_("Forces"), key=("force",),
-    columns=(
-        d.text("force", N_("Force")), d.code("side", N_("side"), levels=SIDES), AGENTS, N,
-        d.of("agents", "n", N_("Agents")),
-        d.integer("asked", N_("asked for it")), d.integer("codes", DIFFERENT), FIRST,
-    ),
-    views=(d.View(at="section", heading="", columns=d.names("force side agents_of_n asked codes first")),
-        d.View(at="digest")),
-)  # fmt: skip
-
-BALANCE = d.Table(
-    name="balance", title=N_("Balance of forces"), key=("direction",),
-    columns=(
-        d.code("direction", N_("named more"), levels=SIDES, replicates=True,
-            unless_sure={"towards": "even", "against": "even"}), N, TOTAL,
-        d.integer("towards", N_("more for it")),
-        d.integer("even", N_("as much")), d.integer("against", N_("more against it")),
-        d.integer("decided", N_("one or the other")), *SHARE,
-        d.number("mean", N_("mean balance"), means=N_("−1 all against a change, 1 all for it")), d.p_value("p"),
-        d.adjusted_p(),
-    ),
-    views=(d.View(at="section", heading="", columns=d.names("n towards even against mean p_adjusted"),
-                note=N_("Agents who name more for a change than against it, or the reverse; balance: −1 all against, "
-                        "1 all for it.")),
-           d.View(at="digest")),
-)  # fmt: skip
-
-STEPS = d.Table(
-    name="steps", title=N_("Journey"), key=("step",),
-    columns=(
-        d.reference("step", N_("Step, in the order it was told"), to="concepts"), d.integer("place", N_("place")),
-        AGENTS,
-        d.integer("n", "n", means=N_("agents who told how they were there")), TOTAL, d.of("n", "n_total", "n / N"),
-        d.number("mean", N_("Valence (1–5)")), d.number("low", N_("lower bound")), d.number("high", N_("upper bound")),
-        d.flag("lowest", N_("lowest"), means=N_("of the steps that five agents at least told their feelings of")),
-        d.reference("feeling", N_("felt most"), to="concepts"),
-        d.reference("friction", N_("friction named most"), to="concepts"), d.integer("frictions", N_("frictions")),
-    ),
-    views=(d.View(at="section", heading="", columns=d.names("step agents mean n_of_n_total feeling friction"), top=10,
-                note=N_("Of two steps the one stands first that more agents told first. Valence: of the answers that "
-                        "tell how people felt there.")),
-           d.View(at="digest", columns=d.names("step agents mean n"), top=10)),
-)  # fmt: skip
-
-PARTS = d.Table(
-    name="parts", title=N_("Parts of an incident"), key=("part",), label="part",
-    columns=(d.text("part", N_("Part of the incident")), d.integer("told", N_("incidents with it")),
-        d.integer("tellings", N_("incidents told")),
-             d.of("told", "tellings", N_("incidents told with it")), d.integer("different", DIFFERENT), FIRST),
-    views=(d.View(at="section", heading="", columns=d.names("part told_of_tellings different first")),),
-)  # fmt: skip
-
-INCIDENTS = d.Table(
-    name="incidents", title=N_("Incidents"), key=("incident", "part"),
-    columns=(d.reference("incident", N_("Incident"), to="concepts"),
-        d.reference("part", N_("Part of the incident"), to="parts"), AGENTS, FIRST,
-             d.integer("told_by", N_("Agents"), means=N_("who tell the incident")), *SHARE, MOST,
-             d.flag("centre", N_("the incident itself"))),
-    views=(d.View(at="section", heading="", top=30,
-        spread=d.Spread(column="part", rows=d.names("incident told_by"), cells=("first",)), note=N_(
-                "The incidents told most, with what is told most of each part.")),
-           d.View(at="digest", where="centre", columns=d.names("incident told_by share"), top=8)),
-)  # fmt: skip
-
 GROUPS, GROUP_TESTS = d.group_tables(CONCEPT, N_("Who names which concept"), share=True)
 
 COMPARED = d.Table(
@@ -233,11 +167,6 @@ ADAPTING = d.Table(
              says=N_("Whether adapting helped cannot be said of {n} agents: it takes five interviewed by both.")),
         d.View(at="appendix", columns=d.names("strategy measure n mean low_to_high p_adjusted")),
     ),
-)  # fmt: skip
-
-INTERVIEWS_COMPARED = d.Table(
-    name="interviews_compared", title=N_("Interviews by way of asking"), key=("participant", "strategy"),
-    one_agent=True, columns=(AGENT, d.code("strategy", N_("Asked"), levels=ASKED), *measures()),
 )  # fmt: skip
 
 COVERAGE = d.Table(
@@ -313,8 +242,6 @@ INTERVIEWS = d.Table(
         d.integer("elements", N_("elements spoken of")), d.integer("elements_total", N_("elements")),
         d.of("elements", "elements_total", N_("Elements")), d.share("breadth", N_("share of the elements")),
         d.number("laddering_depth", N_("depth of the ladders"), agents=True, means=N_("mean over all elements")),
-        d.number("laddering_balance", N_("balance of the forces"), agents=True,
-            means=N_("−1 all against a change, 1 all for it")),
         d.integer("focus_changes", N_("changes of focus")),
     ),
     views=(d.View(at="appendix",
@@ -383,9 +310,7 @@ FACTS = (
     d.share("map_share", N_("links on the map")), d.share("map_repeated", N_("links given by two agents or more")),
     d.integer("n_barren"), d.integer("n_answers"), d.integer("n_unread"), d.integer("n_empty"), d.integer("n_found"),
     d.integer("n_invented"), d.integer("n_by_rule"), d.integer("n_read"), d.integer("n_dead"),
-    d.flag("by_rule", N_("read by a rule")), *measures("mean_"), d.integer("n_told", N_("agents who told an incident")),
-    d.integer("n_whole", N_("agents who told one with every part")), d.share("whole_share"), d.share("whole_low"),
-    d.share("whole_high"),
+    d.flag("by_rule", N_("read by a rule")), *measures("mean_"),
 )  # fmt: skip
 
 TEXTS = (
@@ -453,36 +378,6 @@ FINDINGS = (
         size="mean_highest - mean_lowest", where="@by_rule == False", chart="concepts",
     ),
     d.Finding(
-        name="forces", table="balance", kind="difference", word="direction", p="p", where=KNOWN, test="sign test",
-        estimate="share", low="low", high="high", size="abs(towards - against) / n", chart="forces",
-        says={
-            "towards": N_("{towards} of {decided} agents name more for a change than against it ({share}, 95% "
-                          "interval {low} to {high}, adjusted {p}; n = {n}/{n_total})."),
-            "against": N_("{against} of {decided} agents name more against a change than for it (adjusted {p}; n = "
-                          "{n}/{n_total})."),
-        },
-        null=N_("Neither side of a change is named by more agents: more for it by {towards}, more against it by "
-                "{against} (adjusted {p}; n = {n}/{n_total})."),
-    ),
-    d.Finding(
-        name="journey", table="steps", where=f"lowest and {KNOWN}", estimate="mean", low="low", high="high",
-        size="(3 - mean) / 2", scale="1, 5", chart="journey",
-        says=N_("Lowest point of the journey: “{step}”, where answers about feelings have a mean valence of {mean} "
-                "of 5 (95% interval {low} to {high} for the lowest of all; n = {n}/{n_total})."),
-    ),
-    d.Finding(
-        name="whole", where="n_told > 0 and n >= 5 and by_rule == False", estimate="whole_share", low="whole_low",
-        high="whole_high", size="whole_share", chart="incidents",
-        says=N_("{n_whole} of {n_told} agents who told an incident told one from what led to it to what stays "
-                "({whole_share}, 95% interval {whole_low} to {whole_high}; n = {n}/{n_total})."),
-    ),
-    d.Finding(
-        name="incident", table="incidents", where=f"centre and told_by > 1 and {KNOWN}", estimate="share", low="low",
-        high="high", size="share", chart="incidents",
-        says=N_("Of the incidents “{incident}” is {tie}, in {told_by} interviews ({share}, 95% interval {low} to "
-                "{high}; n = {n}/{n_total})."),
-    ),
-    d.Finding(
         name="link", table="implications", where=f"direct > 1 and @climbs and {KNOWN}", estimate="share", low="low",
         high="high", size="share", items="items", top=2, chart="value_map",
         says=N_("“{source}” {relation} “{target}” in {direct} interviews ({share}, 95% interval {low} to {high} for "
@@ -523,17 +418,6 @@ FINDINGS = (
 
 DRAW = "enquete.methods.laddering.charts:{}".format
 CHARTS = (
-    d.Chart(name="forces", title=N_("Forces: what speaks for a change and what against it"), needs=("forces",),
-        draw=DRAW("forces"),
-          alt=N_("Agents who name each force, of {n}; first: {force}, {agents}.")),
-    d.Chart(name="journey", title=N_("Journey: how people are at each step, in the order it was told"),
-        needs=("steps",),
-          draw=DRAW("journey"), over=d.View(at="section", where="n > 0", order=("mean",)),
-          alt=N_("Mean valence along the steps; lowest: {step}, {mean} (n = {n}).")),
-    d.Chart(name="incidents", title=N_("Incidents: how far along its chain each was told, by agents"),
-        needs=("incidents",),
-          draw=DRAW("incidents"), alt=N_("Agents who told each part of the incidents; told most: {incident}, by "
-                                         "{told_by}.")),
     d.Chart(name="value_map", title=N_("Laddering: concepts and how they hang together"),
         needs=("implications", "concepts"),
           draw=DRAW("value_map"), over=d.View(at="section", where="shown"),
@@ -561,9 +445,9 @@ GLOSSARY = {
 }
 
 PRESENTATION = d.Presentation(
-    tables=(FORCES, BALANCE, STEPS, PARTS, INCIDENTS, IMPLICATIONS, TYPES, GROUP_TESTS, GROUPS, COMPARED,
+    tables=(IMPLICATIONS, TYPES, GROUP_TESTS, GROUPS, COMPARED,
         ADAPTING, CONCEPTS, NODES,
-        COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, TRANSLATED, RELATIONS, INTERVIEWS_COMPARED,
+        COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, TRANSLATED, RELATIONS,
                 EDGES, TURNS, SIGNALS),
-    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS, primary=("forces", "groups"),
+    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS, primary=("groups",),
 )  # fmt: skip

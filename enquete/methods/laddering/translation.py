@@ -180,11 +180,10 @@ class _MethodFile:
         if any(level is not None for level in levels.values()):
             self._note("ontology.nodes.level", "ignored", "several kinds stand on one level: no ladder")
         kin = self._kin
-        if kin is None or not set(kin.node_types) <= set(self._types) or not (kin.ladder or kin.pattern):
+        if kin is None or not set(kin.node_types) <= set(self._types) or not kin.ladder:
             return {}
-        self._note("ladder, pattern", "lent", kin.id)
-        pattern = {"pattern": kin.pattern.model_dump(mode="json", exclude_none=True)} if kin.pattern else {}
-        return {"ladder": list(kin.ladder), **pattern}
+        self._note("ladder", "lent", kin.id)
+        return {"ladder": list(kin.ladder), "ladder_explains": kin.ladder_explains}
 
     def _edge_type(self, name: str, edge: Mapping[str, Any]) -> Document:
         document: Document = {"description": edge.get("description") or name.replace("_", " ")}

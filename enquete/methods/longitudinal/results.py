@@ -5,7 +5,7 @@ what is read of them where.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,19 +14,13 @@ import numpy as np
 import pandas as pd
 
 from enquete.analysis.change import (
-    BY_CHANCE,
-    ReliableChange,
-    beyond,
     delta_matrix,
     drift_per_agent,
     holm,
     population_drift,
-    reliable_change,
-    retest_reliability,
     wilcoxon,
 )
 from enquete.analysis.coherence import answer_stability, family_alpha
-from enquete.analysis.estimates import joined, mean_of
 from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_t, selected_intervals
 from enquete.analysis.panel import frequencies
 from enquete.analysis.probes import negative_control, placebo_exposure
@@ -68,13 +62,6 @@ PLACES = {
     "lowest_tied": N_("lowest, shared"), "most_agreement": N_("strongest agreement"),
     "most_agreement_tied": N_("strongest agreement, shared"), "least_agreement": N_("weakest agreement"),
     "least_agreement_tied": N_("weakest agreement, shared"),
-}  # fmt: skip
-SCORES = {"all": N_("all statements"), "family": N_("family")}
-NO_RCI = {
-    "no_pairs": N_("no agent has both scores"), "few_before": N_("fewer than 2 agents at T0"),
-    "few_retested": N_("fewer than 3 agents asked twice"), "no_variation": N_("agents do not differ"),
-    "negative": N_("r_tt is negative: scores are noise"), "perfect": N_("r_tt is 1: there is no noise to compare with"),
-    "no_retest": N_("nobody was asked twice"),
 }  # fmt: skip
 
 ITEM = d.reference("item", N_("Statement"), to="items")
@@ -214,32 +201,6 @@ FAMILY_CHANGES = d.Table(
     note=N_("Rekeyed; an agent counts once. Weighted: agents without memory count {memoryless_weight}."),
 )  # fmt: skip
 
-RELIABLE = d.Table(
-    name="reliable", title=N_("Reliable change (RCI)"), key=("scores", "family"),
-    columns=(
-        d.code("scores", N_("Scores"), levels=SCORES), FAMILY, N, TOTAL, PAIRS, d.number("sd", "SD"),
-        d.number("r", "r_tt"),
-        d.number("r_low", N_("r_tt, lower bound")), d.number("r_high", N_("r_tt, upper bound")),
-        d.interval("r_low", "r_high", "95%"), d.integer("r_n", N_("asked twice")), d.integer("n_up", N_("up")),
-        d.integer("n_down", N_("down")), d.number("limit", N_("limit")), d.share("share_beyond", N_("beyond")),
-        d.share("chance_low", N_("by noise, from")), d.share("chance_high", N_("by noise, to")),
-        d.integer("n_placebo", N_("agents with a placebo")), d.share("share_placebo", N_("placebo beyond")),
-        d.share("difference", N_("difference")), d.share("difference_low", N_("lower bound")),
-        d.share("difference_high", N_("upper bound")), d.code("why_not", N_("no RCI because"), levels=NO_RCI),
-    ),
-    views=(
-        d.View(
-            at="appendix",
-            columns=d.names("scores family n_of_n_total r r_low_to_r_high r_n n_up n_down share_beyond chance_low "
-                          "chance_high share_placebo difference_low difference_high why_not"),
-        ),
-    ),
-    note=N_("RCI = Δ / (SD·√(2(1 − r_tt))), limit ±{limit} (Student's t for the agents of the retest at "
-            "{retest_phase}). Where nobody changes, {by_chance} of the agents lie beyond it on average all the same; "
-            "by noise: that share if r_tt lay at an end of its interval. Which one of the agents has changed it does "
-            "not say."),
-)  # fmt: skip
-
 GROUPS, GROUP_TESTS = d.group_tables(ITEM, N_("Answers by group, last wave"))
 CHANGE_GROUPS, CHANGE_GROUP_TESTS = d.group_tables(ITEM, N_("Change by group"), about="change")
 
@@ -254,11 +215,10 @@ AGENTS = d.Table(
         d.number("experience_effect_abs", N_("experience effect a statement"), agents=True),
         d.number("experience_effect_signed", N_("experience effect a statement, directed"), agents=True),
         d.share("share_changed", N_("answers changed")),
-        d.number("rci", "RCI", means=N_("reliable change index of all statements")),
     ),
     views=(
         d.View(at="appendix", where="drift_abs > 0", order=("-drift_abs",), top=10,
-             columns=d.names("participant n_items drift_abs drift_signed share_changed rci")),
+             columns=d.names("participant n_items drift_abs drift_signed share_changed")),
         d.View(at="appendix", where="experience_effect_abs > 0", order=("-experience_effect_abs",), top=10,
              columns=d.names("participant n_items experience_effect_abs experience_effect_signed share_changed")),
     ),
@@ -284,9 +244,8 @@ FACTS = (
     d.flag("no_memory", N_("nobody had a memory at T1")), d.flag("has_placebo", N_("with a placebo arm")),
     d.flag("own_baseline", N_("the placebo arm has a T0 of its own")),
     d.integer("n_placebo", N_("agents with a placebo")),
-    d.flag("too_few"), d.flag("all_alike", N_("nobody changed an answer")), d.flag("wants_retest"),
-    d.text("retest_phase", N_("wave of the retest")), d.share("by_chance", N_("beyond the limit by noise")),
-    d.number("limit", N_("limit of the RCI")), d.integer("n_items", N_("statements")),
+    d.flag("too_few"), d.flag("all_alike", N_("nobody changed an answer")),
+    d.integer("n_items", N_("statements")),
     d.text("last_phase", N_("last wave")),
     d.text("only_phase"), d.code("above", "", levels={"agree": N_("agree"), "above": N_("above the middle")}),
     d.several("points", N_("points of the scale, in words")),
@@ -340,8 +299,6 @@ TEXTS = (
         "An agent changed a statement by {mean_abs_unweighted} points on average (weighted {mean_abs}), directed "
         "{mean_signed_unweighted} ({mean_signed}); {share_changed_unweighted} of the answers changed "
         "({share_changed}). Without memory: {n_memoryless} of {n_agents}, who count {memoryless_weight} in brackets.")),
-    d.TextBlock(at="appendix", after="reliable", where="wants_retest == True", says=N_(
-        "Without a retest arm it is not known how far answers vary of themselves: no reliable change index.")),
 )  # fmt: skip
 
 FINDINGS = (
@@ -472,7 +429,7 @@ GLOSSARY = {
 
 PRESENTATION = d.Presentation(
     tables=(ITEMS, FAMILIES, WAVES_TABLE, CHANGES, PLACEBO_CHANGES, ANSWERS, DISTRIBUTION, GROUP_TESTS, GROUPS,
-            CHANGE_GROUP_TESTS, CHANGE_GROUPS, FAMILY_CHANGES, RELIABLE, AGENTS, COMMENTS),
+            CHANGE_GROUP_TESTS, CHANGE_GROUPS, FAMILY_CHANGES, AGENTS, COMMENTS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
 )  # fmt: skip
 
@@ -484,20 +441,11 @@ PRESENTATION = d.Presentation(
 # beside its n.
 
 WAVES = ("T0", "T1")
-RETEST = "retest"
 """Id of the probe arm that asks the same again with nothing in between."""
 LISTED = 5
 """Comments of a wave that are quoted, evenly spread over the population."""
 FEWEST_PAIRS = 7
 """Below, no change can be significant: all of one sign, p = 2/2⁶ in a family of three on the page is .09."""
-ALL = "all"
-"""Stands for all statements together where scores are by family."""
-REASONS = {
-    "no agent has both": "no_pairs", "fewer than 2 agents": "few_before", "fewer than 3 agents": "few_retested",
-    "no variation": "no_variation", "the reliability is negative": "negative", "the reliability is 1": "perfect",
-    "no retest": "no_retest",
-}  # fmt: skip
-"""How the reasons of `analysis.change.reliable_change` begin."""
 
 
 def analyse(
@@ -505,11 +453,11 @@ def analyse(
 ) -> d.Analysis:
     """Tables over one or two waves.
 
-    Rows of the arm "retest" and of an arm whose role is "placebo" may stand in the frame: they are read for the
-    reliable change index and for the change beyond a placebo alone. Every other row counts as the main arm's.
+    Rows of an arm whose role is "placebo" may stand in the frame: they are read for the change beyond a placebo alone.
+    Every other row counts as the main arm's.
     """
-    retest, placebo = frame["arm"].eq(RETEST), frame["arm_role"].eq("placebo")
-    main = chosen(frame, ~retest & ~placebo)
+    placebo = frame["arm_role"].eq("placebo")
+    main = chosen(frame, ~placebo)
     rows = {wave: part for wave in WAVES if len(part := chosen(main, main["phase"].eq(wave)))}
     values = {wave: wide(part, instrument, "value") for wave, part in rows.items()}
     last = list(rows)[-1]
@@ -533,7 +481,7 @@ def analyse(
     }  # fmt: skip
     if len(rows) == len(WAVES):
         design = Design(Change.between(rows["T0"], rows["T1"], instrument), instrument, context, rows["T1"], on)
-        more, known = design.results(chosen(frame, retest), chosen(frame, placebo), groups)
+        more, known = design.results(chosen(frame, placebo), groups)
         tables |= more
         facts |= known
     without_memory = facts["kind"] == "experience_effect" and facts.get("no_memory")
@@ -699,10 +647,9 @@ def _joined_populations(context: AnalysisContext) -> d.Row:
 
 @dataclass(frozen=True)
 class Change:
-    """Both waves; participants × items, raw and rekeyed, NaN where missing. Series are by participant."""
+    """Both waves; participants × items, NaN where missing. Series are by participant."""
 
     raw: Mapping[str, pd.DataFrame]
-    rekeyed: Mapping[str, pd.DataFrame]
     delta: pd.DataFrame  # T1 − T0 as worded, in the population's order
     turned: pd.DataFrame  # the same, rekeyed
     memory: pd.Series[bool]  # at T1
@@ -717,7 +664,7 @@ class Change:
         people = pd.concat([second, first])["participant"].unique()
         memory = second.drop_duplicates("participant").set_index("participant")["memory_available"]
         worded, turned = (delta_matrix(values["T0"], values["T1"]).reindex(people) for values in (raw, rekeyed))
-        return cls(raw, rekeyed, worded, turned, memory)
+        return cls(raw, worded, turned, memory)
 
 
 @dataclass(frozen=True)
@@ -730,9 +677,7 @@ class Design:
     after: pd.DataFrame  # rows of T1
     on: Scales
 
-    def results(
-        self, retest: pd.DataFrame, placebo: pd.DataFrame, groups: pd.Series[str]
-    ) -> tuple[dict[str, Any], d.Row]:
+    def results(self, placebo: pd.DataFrame, groups: pd.Series[str]) -> tuple[dict[str, Any], d.Row]:
         """Nothing inferential where it would claim what the design cannot show.
 
         Against a placebo that starts from the same T0, T0 cancels out: what is compared is T1 with the own and with a
@@ -744,7 +689,6 @@ class Design:
         reasons = list(self.context.incomparable)
         interpretable = not (reasons or no_memory)
         tested = kind == "drift" and interpretable
-        again = Retest.of(retest, self.change, self.instrument)
         beside = Placebo.of(placebo, self.change, self.instrument) if interpretable else None
         ranges = {item: scale.max - scale.min for item, scale in self._scales.items()}
         agents = drift_per_agent(
@@ -754,23 +698,19 @@ class Design:
         both_ways = {item: (-width, width) for item, width in ranges.items()}
         by_group = d.compared(self.change.delta, groups, "item", about="change", ends=both_ways)
         changes = _tested(self.change.delta, ranges, tested=tested, on_page=beside is None)
-        reliable, index = self._reliable(again, beside) if tested else ([], {})
         tables = {
             "changes": [{**row, **self._around(row["item"])} for row in changes],
             "change_groups": by_group["change_groups"],
             "change_group_tests": by_group["change_group_tests"] if tested else [],
             "family_changes": list(self._by_family(agents["weight"], tested=tested)),
             "placebo": [] if beside is None else list(self._beyond(beside, ranges)),
-            "reliable": reliable,
-            "agents": self._agents(agents, index, kind) if interpretable else [],
+            "agents": self._agents(agents, kind) if interpretable else [],
         }
-        limits = [row["limit"] for row in reliable if row["limit"] is not None]
         paired = self._paired()
         facts = {
             "kind": kind, "interpretable": interpretable, "reasons": reasons, "no_memory": no_memory, "tested": tested,
             "has_placebo": beside is not None, "own_baseline": beside.own_baseline if beside else None,
-            "n_placebo": len(beside.after) if beside else None, "retest_phase": again.phase if again else None,
-            "by_chance": BY_CHANCE, "limit": min(limits, default=None), "wants_retest": tested and again is None,
+            "n_placebo": len(beside.after) if beside else None,
             "too_few": tested and 0 < paired["n_paired"] < FEWEST_PAIRS,
             "all_alike": tested and paired["pairs"] > 0 and not self.change.delta.fillna(0).to_numpy().any(), **paired,
             **reading.shallow(population_drift(agents, self.context.memoryless_weight)),
@@ -827,7 +767,7 @@ class Design:
         for row, adjusted in zip(families, holm([row["p"] for row in families]), strict=True):
             yield {**row, "p_holm": adjusted}
 
-    def _agents(self, agents: pd.DataFrame, index: Mapping[str, pd.Series[float]], kind: str) -> Iterator[d.Row]:
+    def _agents(self, agents: pd.DataFrame, kind: str) -> Iterator[d.Row]:
         """By participant, in the population's order. The columns are named by what the change may be called."""
         names = ("drift", "experience_effect")
         for who, row in agents[agents["n_items"] > 0].iterrows():
@@ -836,7 +776,6 @@ class Design:
                 "share_changed": row["share_changed"],
                 **{f"{name}_abs": row["mean_abs"] if name == kind else None for name in names},
                 **{f"{name}_signed": row["mean_signed"] if name == kind else None for name in names},
-                "rci": index[ALL].get(who) if ALL in index else None,
             }  # fmt: skip
 
     # --- beyond a placebo --------------------------------------------------------------------------------------------
@@ -853,48 +792,6 @@ class Design:
                 **{key: value for key, value in row.items() if key != "outcome"}, "main": means[0][item],
                 "placebo": means[1][item], **self.on.about(item),
             }  # fmt: skip
-
-    # --- reliable change ---------------------------------------------------------------------------------------------
-
-    def _reliable(
-        self, again: Retest | None, placebo: Placebo | None
-    ) -> tuple[list[d.Row], dict[str, pd.Series[float]]]:
-        """Of all statements together, then by family, with the index by agent of those that have one.
-
-        A score is an agent's mean rekeyed rating over the items that it answered on both occasions.
-        """
-        if again is None:
-            return [], {}
-        rows, index = [], {}
-        for family, items in {ALL: _ids(self.instrument), **members(self.instrument)}.items():
-            known = retest_reliability(*_scores(again.first, again.repeat, items))
-            change = reliable_change(*self._waves(items), known)
-            if change.rci is not None:
-                index[family] = change.rci
-            rows.append({
-                "scores": ALL if family == ALL else "family", "family": None if family == ALL else family,
-                "n": change.n, "n_total": change.n + change.n_missing, "sd": change.sd, "r": known.r,
-                "r_low": known.low, "r_high": known.high, "r_n": known.n, "n_up": change.n_up,
-                "n_down": change.n_down, "limit": change.limit,
-                "share_beyond": None if change.n_within is None else (change.n - change.n_within) / change.n,
-                "chance_low": change.chance_low, "chance_high": change.chance_high,
-                "why_not": next((code for start, code in REASONS.items() if change.reason.startswith(start)), None),
-                **self._beyond_limits(change, items, placebo),
-            })  # fmt: skip
-        return rows, index
-
-    def _waves(self, items: Sequence[str]) -> tuple[pd.Series[float], pd.Series[float]]:
-        return _scores(self.change.rekeyed["T0"], self.change.rekeyed["T1"], items)
-
-    def _beyond_limits(self, change: ReliableChange, items: Sequence[str], placebo: Placebo | None) -> d.Row:
-        """The shares beyond the same limits in both arms, over the agents that the placebo arm asked."""
-        names = ("n_placebo", "share_placebo", "difference", "difference_low", "difference_high")
-        if placebo is None or change.rci is None:
-            return dict.fromkeys(names)
-        main = beyond(*self._waves(items), change).reindex(placebo.after.index)
-        neutral = beyond(*_scores(*placebo.rekeyed, items), change).reindex(placebo.after.index)
-        apart = mean_of(main - neutral)
-        return dict(zip(names, (apart.n, neutral[main.notna()].mean(), apart.mean, apart.low, apart.high), strict=True))
 
 
 def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[d.Row]:
@@ -925,42 +822,13 @@ def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_
         }  # fmt: skip
 
 
-def _scores(
-    first: pd.DataFrame, second: pd.DataFrame, items: Sequence[str]
-) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Each agent's mean over those of the items that it answered both times."""
-    x, y = joined(first[list(items)], second[list(items)])
-    both = x.notna() & y.notna()
-    return x.where(both).mean(axis=1), y.where(both).mean(axis=1)
-
-
-@dataclass(frozen=True)
-class Retest:
-    """A second asking with nothing in between, beside the main arm's answers of the same wave; rekeyed."""
-
-    phase: str
-    first: pd.DataFrame
-    repeat: pd.DataFrame
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame, change: Change, instrument: LongitudinalInstrument) -> Retest | None:
-        """From the rows of the retest arm: of T0 where it was asked then, else of T1. None without an answer."""
-        for phase in WAVES:
-            asked = rows[rows["phase"].eq(phase)]
-            repeat = wide(asked, instrument, "value_rekeyed").dropna(how="all") if len(asked) else pd.DataFrame()
-            if len(repeat):
-                return cls(phase, change.rekeyed[phase].reindex(repeat.index), repeat)
-        return None
-
-
 @dataclass(frozen=True)
 class Placebo:
-    """The placebo arm's two waves, of the agents that it asked at T1, as worded; rekeyed beside them."""
+    """The placebo arm's two waves, of the agents that it asked at T1, as worded."""
 
     own_baseline: bool  # whether it has a T0 of its own; else both arms start from the main arm's
     before: pd.DataFrame
     after: pd.DataFrame
-    rekeyed: tuple[pd.DataFrame, pd.DataFrame]
 
     @classmethod
     def of(cls, rows: pd.DataFrame, change: Change, instrument: LongitudinalInstrument) -> Placebo | None:
@@ -971,14 +839,12 @@ class Placebo:
         first_arm = rows[rows["arm"].eq(min(answered["arm"]))]
         waves = [first_arm[first_arm["phase"].eq(wave)] for wave in WAVES]
         is_own = bool(waves[0]["value"].notna().any())
-        pairs = []
-        for column, main in (("value", change.raw), ("value_rekeyed", change.rekeyed)):
-            first, second = (wide(rows, instrument, column).dropna(how="all") for rows in waves)
-            pairs.append(((first if is_own else main["T0"]).reindex(second.index), second))
-        return cls(is_own, *pairs[0], pairs[1])
+        first, second = (wide(wave, instrument, "value").dropna(how="all") for wave in waves)
+        before = first if is_own else change.raw["T0"]
+        return cls(is_own, before.reindex(second.index), second)
 
 
-OF_BOTH_WAVES = ("changes", "placebo", "family_changes", "reliable", "change_groups", "change_group_tests")
+OF_BOTH_WAVES = ("changes", "placebo", "family_changes", "change_groups", "change_group_tests")
 
 
 def item_facts(item_id: str, instrument: LongitudinalInstrument) -> ItemFacts:
@@ -1007,16 +873,16 @@ CONTROL = "negative_control"
 
 
 def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves
+    """Agents that never move or turn round; items that nothing should move, only where T0 was measured; whether waves
     and families hang together; each wave."""
     rows = checkable(rows)
     why = no_drift(analysis)
     before, after = (answers(occasion(rows, phase)) for phase in WAVES)
     both_waves = bool(len(before.participants) and len(after.participants))
-    if why:
-        yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
-    else:
+    if both_waves:
         yield from each("", (zero_drift(before, after), direction_flips(before, after)))
+    else:
+        yield from each("", (missing(name, "one_wave") for name in ("zero_drift", "direction_flips")))
     named = zip(analysis.column("items", "item"), analysis.column("items", "control"), strict=True)
     controls = [item for item, is_control in named if is_control is True]
     both = set(before.items) & set(after.items)

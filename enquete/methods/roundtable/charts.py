@@ -1,4 +1,4 @@
-"""Roundtable's charts: agreement by stage, where everybody stood, and who moved toward whom."""
+"""Roundtable's charts: agreement by stage, and where everybody stood."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 from enquete.locale import N_
 from enquete.methods.roundtable.results import AFTER, BEFORE, ROUND, STAGES
-from enquete.reports.charts import COLOURS, LABEL, MUTED, WIDER, WIDTH, ChartData, heads, worded
+from enquete.reports.charts import COLOURS, MUTED, ChartData, worded
 
 MOST = 30
 """Rows of a picture."""
@@ -71,29 +71,6 @@ def positions(data: ChartData) -> alt.TopLevelMixin:
             color=colour, opacity=alt.Opacity("sure:Q", scale=alt.Scale(domain=[0, 1], range=[0.25, 1]), legend=None)
         )
         .properties(height=alt.Step(24))
-    )
-
-
-def persuasion(data: ChartData) -> alt.TopLevelMixin:
-    """Who moved, by row, toward whom, by column: people where they fit, else their groups."""
-    links = data.frame("persuasion", told=("mover", "toward", "weight"))
-    ends = (
-        ("mover", "toward")
-        if links["mover_id"].nunique() <= MOST and links["toward_id"].nunique() <= 12
-        else ("mover_type", "toward_type")
-    )
-    sums = links.groupby(list(ends), sort=False)["weight"].sum().reset_index()
-    data.note(data.tell(N_("likeness of positions, no proof of a cause")))
-    axis = heads({name: name for name in sums[ends[1]]}, WIDTH - LABEL * WIDER)
-    axis["grid"] = True
-    base = data.chart(sums.assign(told=sums[ends[0]] + " → " + sums[ends[1]])).encode(
-        y=data.names(sums, ends[0]),
-        x=alt.X(f"{ends[1]}:N", title=data.label("persuasion", "toward"), axis=axis),
-    )
-    return (
-        base.mark_circle(color=COLOURS[0])
-        .encode(size=alt.Size("weight:Q", legend=None))
-        .properties(height=alt.Step(26))
     )
 
 

@@ -1,17 +1,12 @@
 """What discussions give: how far each group agreed round by round and why it ended, who moved and toward whom, against
-those who only read; reason and conformity beside people's; which arguments were made and who answered them; their
-files, their health.
+those who only read; which arguments were made and who answered them; their files, their health.
 
 Discussions are rebuilt from their stored turns; one that was cut short counts with what it has.
 
 What a discussion did: who moved between the private answers before and after, toward whom and on which argument; who
-made and took up arguments; and from what is rated and ranked privately reason and conformity.
+made and took up arguments.
 
 Toward whom is a likeness of positions, not a cause: two may have moved for the same reason, which neither of them gave.
-
-Deliberative reason ([niemeyer_2024]): in a group that reasons, those who weigh the considerations alike also rank the
-options alike. The adjusted form ([veri_2026]) is the one to read: the standard one takes two correlations near zero for
-consistency and is positive where everybody answers at random. Keys are those of enquete/reports/bibliography.yaml.
 
 All of a run share a model: intervals and tests are over agents of this run, no inference about people.
 """
@@ -31,7 +26,7 @@ import pandas as pd
 import scipy
 
 from enquete.analysis.diagnostics import FREE, Threshold, judged
-from enquete.analysis.estimates import Floats, share_interval
+from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import QUESTIONS, detectable_difference
 from enquete.analysis.probes import sign
 from enquete.analysis.vocabulary import content_words, jaccard
@@ -91,13 +86,6 @@ DECIDES = {
 }  # fmt: skip
 HOW = {"took_up": N_("took it up"), "countered": N_("countered")}
 SIDES = {"discussed": N_("discussed"), "read": N_("only read")}
-MEASURES = {
-    "same_person": N_("r of a participant's ratings before and after"), "changed": N_("share of ratings that changed"),
-    "mean_change": N_("mean change, share of the scale"), "spread": N_("spread after ÷ before"),
-    "toward_group": N_("of the changed ratings, closer to the group"),
-    "profiles": N_("r between participants afterwards"),
-}  # fmt: skip
-DIRECTIONS = {"rose": N_("rose"), "fell": N_("fell"), "same": N_("stayed the same")}
 VERDICTS = {"more": N_("more move by discussing than by reading"),
     "less": N_("fewer move by discussing than by reading"),
             "same": N_("as many move by discussing as by reading"),
@@ -120,22 +108,16 @@ DISCUSSIONS = d.Table(
         d.several("signs", N_("Signs of groupthink"), levels=SIGNS),
         d.code("recommendation", N_("recommended"), RECOMMENDED), d.code("stance", N_("stance held most"), STANCES),
         d.integer("held", N_("held by")), d.code("level", N_("Consensus"), LEVELS),
-        d.code("action", N_("what to do"), ACTIONS), d.number("reason_before", N_("reason before")),
-        d.number("reason_after", N_("reason after")), d.nested("exit_details", N_("details")),
+        d.code("action", N_("what to do"), ACTIONS), d.nested("exit_details", N_("details")),
     ),
     views=(
         d.View(at="section", heading="", top=12,
                columns=d.names("group n rounds exit before first last after positions signs stance held level action")),
         d.View(at="appendix", columns=d.names("group n rounds exit before first last after positions signs stance held "
-                                              "level action reason_before reason_after")),
+                                              "level action")),
         d.View(at="appendix", heading=N_("Groupthink"), where="groupthink", columns=("group", "recommendation")),
         d.View(at="digest", columns=d.names("group n exit last stance held level action"), top=20),
     ),
-)  # fmt: skip
-
-SEATS = d.Table(
-    name="seats", title=N_("Who sat where"), key=("group", "participant"),
-    columns=(TABLE, AGENT, TYPE, d.integer("number", N_("number")), ROLE),
 )  # fmt: skip
 
 ROUNDS = d.Table(
@@ -231,18 +213,6 @@ MOVES = d.Table(
     note=N_("Toward whom is a likeness of positions, no proof of a cause."),
 )  # fmt: skip
 
-PERSUASION = d.Table(
-    name="persuasion", title=N_("Who moved toward whom"), key=("group", "mover", "toward"),
-    columns=(
-        TABLE, d.reference("mover", N_("who moved"), to="agent"),
-        d.reference("mover_type", N_("group of who moved"), to="group"),
-        d.reference("toward", N_("toward the position that was held by"), to="agent"),
-        d.reference("toward_type", N_("group"), to="group"),
-        d.number("weight", N_("weight"), means=N_("a move toward several counts in equal parts")),
-        d.text("argument", N_("argument")),
-    ),
-)  # fmt: skip
-
 MOVEMENT = d.Table(
     name="movement", title=N_("Before and after, asked privately"), key=("side",),
     columns=(
@@ -263,28 +233,6 @@ BEYOND = d.Table(
         *d.detectable(N_("difference that would be found four times in five"), share=True),
     ),
     views=(d.View(at="appendix"),),
-)  # fmt: skip
-
-REASON = d.Table(
-    name="reason", title=N_("Deliberative reason (adjusted)"), key=("side",),
-    columns=(
-        d.code("side", N_("who"), SIDES), d.number("before", N_("before")), d.number("after", N_("after")),
-        d.code("direction", N_("direction"), DIRECTIONS, replicates=True), d.integer("groups", N_("groups")),
-        d.integer("rising", N_("rising in")),
-    ),
-    views=(d.View(at="appendix"),),
-)  # fmt: skip
-
-CONFORMITY = d.Table(
-    name="conformity", title=N_("Conformity, beside people's"), key=("measure",),
-    columns=(
-        d.code("measure", N_("measure"), MEASURES), d.number("discussed", N_("discussed")),
-        d.number("read", N_("only read")),
-        d.number("people", N_("people"), means=N_("means over panels that were asked before and after deliberating "
-                                                  "(deliberr)")),
-    ),
-    views=(d.View(at="appendix"),),
-    note=N_("People: means over panels that were asked before and after deliberating (deliberr)."),
 )  # fmt: skip
 
 ARGUMENTS = d.Table(
@@ -359,12 +307,10 @@ FACTS = (
     d.integer("over"), d.integer("planned"), d.integer("n"), d.integer("n_total"), d.integer("people"),
     d.integer("readers"), d.integer("unseated"), d.several("unknown"), d.number("first_agreement"),
     d.number("last_agreement"), d.integer("agreed"), d.integer("settled"), d.integer("groupthink_groups"),
-    d.integer("judged_groups"), d.integer("minority"), d.integer("joined"), d.number("reason_before"),
-    d.number("reason_after"), d.integer("reason_rising"), d.integer("reason_groups"), d.number("people_before"),
-    d.number("people_after"), d.number("spread"), d.integer("spread_n"), d.integer("public_turns"),
+    d.integer("judged_groups"), d.integer("minority"), d.integer("joined"), d.integer("public_turns"),
     d.integer("asked_again"), d.integer("not_kept"), d.integer("silent"), d.integer("said"), d.integer("uncoded"),
     d.integer("n_arguments"), d.integer("unanswered"), d.several("first_two"), d.nested("layers"), d.nested("models"),
-    d.code("held_after", "", STANCES, replicates=True), d.text("most_toward"), d.integer("n_moves"),
+    d.code("held_after", "", STANCES, replicates=True),
 )  # fmt: skip
 
 FINDINGS = (
@@ -413,12 +359,6 @@ FINDINGS = (
                 "same words, or all of them sure (n = {n}/{n_total} participants)."),
     ),
     d.Finding(
-        name="reason", where="n >= 5 and reason_before == reason_before and reason_after == reason_after",
-        size="abs(reason_after - reason_before)",
-        says=N_("Deliberative reason went from {reason_before} to {reason_after} (people: {people_before} to "
-                "{people_after}) and rose in {reason_rising} of {reason_groups} groups (n = {n}/{n_total})."),
-    ),
-    d.Finding(
         name="argument", table="arguments_answered", where="answered > 0 and @n >= 5", order=("-answered",),
         size="answered / n",
         says=N_("Most taken up: “{label}”, raised in {groups:group|groups} and answered by "
@@ -431,10 +371,6 @@ CHARTS = (
     d.Chart(name="agreement", title=N_("Roundtable: agreement, privately and after each round"), needs=("curve",),
             draw="enquete.methods.roundtable.charts:agreement",
             alt=N_("Mean agreement of {begun:group|groups} goes from {first_agreement} to {last_agreement}.")),
-    d.Chart(name="persuasion", title=N_("Roundtable: who moved toward whom"), needs=("persuasion",),
-        draw="enquete.methods.roundtable.charts:persuasion",
-            alt=N_("{n_moves:move|moves} toward another participant's position; most toward {most_toward}."),
-            at="appendix"),
     d.Chart(name="positions", title=N_("Roundtable: where everybody stood, stance and confidence"),
         needs=("positions",),
             draw="enquete.methods.roundtable.charts:positions", alt=N_("Stance and confidence of {n} participants at "
@@ -446,9 +382,6 @@ GLOSSARY = {
                         "their confidence is."),
     N_("groupthink"): N_("Two of three signs: all are sure, all take one position, all say it in the same words. A "
                          "reason to look, not a proof."),
-    N_("deliberative reason index"): N_("Whether those who weigh the considerations alike also rank the options "
-                                        "alike; 1: entirely. In the adjusted form, which is not positive where "
-                                        "everybody answers at random."),
     N_("readers"): N_("Agents who only read what a group said, and were asked before and after like its participants."),
 }  # fmt: skip
 
@@ -476,14 +409,14 @@ TEXTS = (
 )  # fmt: skip
 
 PRESENTATION = d.Presentation(
-    tables=(DISCUSSIONS, MOVEMENT, BEYOND, ARGUMENTS, TAKEN_UP, MOVES, PERSUASION, COMPARED, GROUP_TESTS, GROUPS,
-        REASON, CONFORMITY, GROUPINGS, ROUNDS, CURVE, SEATS,
+    tables=(DISCUSSIONS, MOVEMENT, BEYOND, ARGUMENTS, TAKEN_UP, MOVES, COMPARED, GROUP_TESTS, GROUPS,
+        GROUPINGS, ROUNDS, CURVE,
             POSITIONS, CHECKS_BY_RULE, REMARKS, MODELS, BETWEEN_MODELS, SWITCHES, TURNS, AGENTS),
     facts=FACTS, findings=FINDINGS, charts=CHARTS, texts=TEXTS,
 )  # fmt: skip
 
 
-# --- Who moved and toward whom; reason and conformity ----------------------------------------------------------------
+# --- Who moved and toward whom ----------------------------------------------------------------------------------------
 
 LEAST_WORDS = 2
 """New words that a position must share with an argument to have moved on it."""
@@ -554,12 +487,6 @@ def _taken_up(before: Response, after: Response, toward: Sequence[str], argument
     return min(name for name, words in shared.items() if words == best) if best >= LEAST_WORDS else ""
 
 
-def persuasion(moved: Iterable[Move]) -> dict[tuple[str, str], float]:
-    """(who moved, toward whom) → how much of a move: a move toward k participants is 1/k for each, so that rows add up
-    to 1."""
-    return {(move.participant, other): 1 / len(move.toward) for move in moved for other in move.toward}
-
-
 # --- arguments: themes over key points, so that the same one has the same id in every group ---------------------------
 
 
@@ -592,145 +519,6 @@ def argument_rows(
     return rows
 
 
-# --- reason -----------------------------------------------------------------------------------------------------------
-
-LAMBDA = 1 - np.sqrt(2) / 2
-WEAK = 0.2
-"""Correlation at or below which a pair says little."""
-
-LEAST_ITEMS = 3
-"""Of considerations, and of options: two of either correlate at ±1 or not at all."""
-
-Rated = Mapping[str, Mapping[str, float]]
-"""participant → item → value."""
-
-PEOPLE: Mapping[str, float] = {
-    "reason_before": 0.248,
-    "reason_after": 0.342,
-    "same_person": 0.65,
-    "changed": 0.68,
-    "mean_change": 0.18,
-    "spread": 0.97,
-    "toward_group": 0.49,
-    "profiles": 0.37,
-}
-"""People before and after deliberating, means weighted by n over the panels of [deliberr]; reason in the adjusted form.
-`toward_group` is this project's own count, over the 13 groups in tests/data/humans."""
-
-
-@dataclass(frozen=True)
-class Reason:
-    """index: the standard form; adjusted: with weak pairs counted down; pairs of participants used, and left out
-    because one of them gave everything the same value."""
-
-    index: float | None
-    adjusted: float | None
-    n: int
-    pairs: int
-    left_out: int
-
-
-def deliberative_reason(considerations: Rated, rankings: Mapping[str, Sequence[str]]) -> Reason:
-    """Over the pairs of those who rated every consideration that was rated and ranked every option.
-
-    d = |r_C − r_P| / √2, with Spearman's r of the pair over the considerations (C) and over the options' ranks (P);
-    index = 2 · (mean(1 − d) − λ) / (1 − λ) − 1 with λ = 1 − √2/2; adjusted: the same with (1 − d) · min(1, max(|r_C|,
-    |r_P|) / .2) in place of 1 − d. From 1 down to about −1; 0 is no particular value.
-    """
-    ranks: Rated = {who: {option: float(at) for at, option in enumerate(order, 1)} for who, order in rankings.items()}
-    people = [who for who in _complete(considerations) if who in set(_complete(ranks))]
-    if len(people) < 2:
-        return Reason(None, None, len(people), 0, 0)
-    rated, ranked = (_correlations(table, people) for table in (considerations, ranks))
-    upper = np.triu_indices(len(people), 1)
-    r_c, r_p = rated[upper], ranked[upper]
-    known = ~np.isnan(r_c) & ~np.isnan(r_p)
-    if not known.any():
-        return Reason(None, None, len(people), 0, len(r_c))
-    consistent = 1 - np.abs(r_c - r_p)[known] / np.sqrt(2)
-    strength = np.minimum(1.0, np.maximum(np.abs(r_c), np.abs(r_p))[known] / WEAK)
-    pairs = int(known.sum())
-    return Reason(_scaled(consistent), _scaled(consistent * strength), len(people), pairs, len(r_c) - pairs)
-
-
-def _scaled(consistent: Floats) -> float:
-    return float(2 * (consistent.mean() - LAMBDA) / (1 - LAMBDA) - 1)
-
-
-def _complete(table: Rated) -> list[str]:
-    items = {item for row in table.values() for item in row}
-    return [who for who, row in table.items() if len(row) == len(items) >= LEAST_ITEMS]
-
-
-def _correlations(table: Rated, people: Sequence[str]) -> Floats:
-    """Spearman's r of all pairs; NaN for who gave everything the same value."""
-    items = sorted({item for who in people for item in table[who]})
-    ranks = np.array([scipy.stats.rankdata([table[who][item] for item in items]) for who in people])
-    centred = ranks - ranks.mean(axis=1, keepdims=True)
-    length = np.sqrt((centred**2).sum(axis=1))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        correlations: Floats = (centred @ centred.T) / np.outer(length, length)
-    return correlations
-
-
-# --- conformity -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Conformity:
-    """What ratings before and after share. None where the data do not say.
-
-    same_person: mean r of a participant's ratings before and after; changed: share of the ratings that are others
-    after;
-    mean_change: mean |Δ| as a share of the scale; spread: mean SD between participants after ÷ before, over
-    considerations;
-    toward_group: of the changed ratings, those that came closer to the mean of the others in the group before;
-    profiles: mean r between participants after.
-    """
-
-    n: int
-    same_person: float | None = None
-    changed: float | None = None
-    mean_change: float | None = None
-    spread: float | None = None
-    toward_group: float | None = None
-    profiles: float | None = None
-
-
-def conformity(before: Rated, after: Rated, groups: Mapping[str, str], scale: tuple[float, float]) -> Conformity:
-    """groups: participant → group. Over those who rated everything both times."""
-    complete = set(_complete(after))
-    people = [who for who in _complete(before) if who in complete and before[who].keys() == after[who].keys()]
-    if len(people) < 2:
-        return Conformity(len(people))
-    items = sorted(before[people[0]])
-    then, now = (np.array([[table[who][item] for item in items] for who in people]) for table in (before, after))
-    moved, n = then != now, len(people)
-    with np.errstate(invalid="ignore", divide="ignore"):  # who gave everything the same value has no r
-        r = np.corrcoef(np.vstack([then, now]))
-        spread = now.std(axis=0, ddof=1) / then.std(axis=0, ddof=1)
-    closer = np.zeros_like(moved)
-    grouped = np.zeros(n, dtype=bool)
-    for at, who in enumerate(people):
-        others = [row for row, other in enumerate(people) if row != at and groups.get(other) == groups.get(who)]
-        if others:
-            middle, grouped[at] = then[others].mean(axis=0), True
-            closer[at] = moved[at] & (np.abs(now[at] - middle) < np.abs(then[at] - middle))
-    changed = int(moved[grouped].sum())
-    return Conformity(
-        n=n, same_person=_mean_or_none(np.diag(r[:n, n:])), changed=float(moved.mean()),
-        mean_change=float(np.abs(now - then).mean() / (scale[1] - scale[0])),
-        spread=_mean_or_none(spread[np.isfinite(spread)]),
-        toward_group=float(closer.sum() / changed) if changed else None,
-        profiles=_mean_or_none(r[n:, n:][np.triu_indices(n, 1)]),
-    )  # fmt: skip
-
-
-def _mean_or_none(values: Floats) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
-
-
 # --- What discussions give -------------------------------------------------------------------------------------------
 
 VERBATIM = 2
@@ -749,22 +537,16 @@ def analyse(
     moved = [(talk, move) for talk in run.groups for move in moves(talk.before, talk.afterwards, coded.themes)]
     read = [(talk, move) for talk in run.controls for move in moves(talk.before, talk.afterwards)]
     layers = {talk.unit: four_layers(talk, language, mode) for talk in run.groups}
-    reason = {talk.unit: _before_after([talk]) for talk in run.groups}
-    scale = instrument.scales[str(instrument.scale)]
     curve = _curve(run.groups, assigned=mode.assigns_stances)
     movement = [_movement("discussed", [move for _, move in moved]), _movement("read", [move for _, move in read])]
     tables = {
-        "discussions": [_discussion(talk, layers[talk.unit], reason[talk.unit], mode) for talk in run.groups],
-        "seats": [row for talk in run.groups for row in run.seated(talk)],
+        "discussions": [_discussion(talk, layers[talk.unit], mode) for talk in run.groups],
         "rounds": [row for talk in run.groups for row in _rounds(talk)],
         "groupings": [row for talk in run.groups for row in _groupings(talk)],
         "curve": [{**point, "place": place} for place, point in enumerate(curve)],
         "positions": [row for talk in run.discussions for row in _positions(talk, run)],
         "moves": [run.moved(talk, move) for talk, move in (*moved, *read)],
-        "persuasion": [row for talk, move in moved for row in _persuasion(talk, move, run)],
         "movement": movement, "beyond_reading": _beyond(*movement),
-        "reason": [*_reason("discussed", list(reason.values())), *_reason("read", [_before_after(run.controls)])],
-        "conformity": _conformity(run, (float(scale.min), float(scale.max))),
         "arguments": arguments, "arguments_answered": _answered(arguments),
         "checks": _checks(run.discussions),
         "remarks": [
@@ -848,15 +630,6 @@ class Discussions:
             "n_total": len(seated) + unseated + len(self.controls), "unknown": list(self.seating.get("unknown") or []),
         }  # fmt: skip
 
-    def seated(self, talk: Discussion) -> Iterator[d.Row]:
-        seats = {turn.participant: turn for turn in talk.spoken}
-        for who in talk.participants:
-            turn = seats.get(who)
-            yield {
-                "group": talk.unit, "participant": who, "stakeholder_type": self.types.get(who),
-                "number": turn.number if turn else None, "role": turn.role if turn else None,
-            }  # fmt: skip
-
     def moved(self, talk: Discussion, move: Move) -> d.Row:
         return {
             "group": talk.unit, "reads": bool(talk.reads), "stakeholder_type": self.types.get(move.participant),
@@ -880,7 +653,7 @@ class Discussions:
 # --- of each group ----------------------------------------------------------------------------------------------------
 
 
-def _discussion(talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], mode: Mode) -> d.Row:
+def _discussion(talk: Discussion, layers: FourLayers, mode: Mode) -> d.Row:
     """Agreement of assigned stances is none of the group's."""
     rounds, decision = talk.rounds(), layers.decision
     agreed = [] if mode.assigns_stances else _levels(rounds)
@@ -895,7 +668,6 @@ def _discussion(talk: Discussion, layers: FourLayers, reason: Mapping[str, Reaso
         "signs": list(signs.indicators) if signs and signs.detected else [],
         "recommendation": (signs.recommendation or None) if signs else None, "stance": decision.stance or None,
         "held": len(decision.held_by), "level": decision.consensus_level, "action": decision.action,
-        "reason_before": reason[BEFORE].adjusted, "reason_after": reason[AFTER].adjusted,
     }  # fmt: skip
 
 
@@ -1023,14 +795,6 @@ def _between_models(run: Discussions) -> list[d.Row]:
 # --- of all -----------------------------------------------------------------------------------------------------------
 
 
-def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[d.Row]:
-    for (mover, other), weight in persuasion([move]).items():
-        yield {
-            "group": talk.unit, "mover": mover, "mover_type": run.types.get(mover), "toward": other,
-            "toward_type": run.types.get(other), "weight": weight, "argument": move.argument or None,
-        }  # fmt: skip
-
-
 def _movement(side: str, side_moves: Sequence[Move]) -> d.Row:
     n, moved = len(side_moves), sum(move.moved for move in side_moves)
     surer = [move.surer for move in side_moves if move.surer is not None]
@@ -1070,32 +834,22 @@ def _by_group(moved: Sequence[Move], groups: pd.Series[str]) -> d.Row:
 def _facts(run: Discussions, tables: Mapping[str, Sequence[d.Row]], curve: Sequence[d.Row]) -> d.Row:
     discussed = tables["discussions"]
     exits = Counter(row["exit"] for row in discussed)
-    reason: d.Row = next((row for row in tables["reason"] if row["side"] == "discussed"), {})
-    spread = next((row["discussed"] for row in tables["conformity"] if row["measure"] == "spread"), None)
     turns = [turn for talk in run.discussions for turn in talk.public]
     answered = [turn for turn in turns if turn.response.position]
     after = Counter(row["after"] for row in tables["agents"] if row["after"]).most_common(2)
-    toward: Counter[str] = Counter()
-    for row in tables["persuasion"]:
-        toward[row["toward"]] += row["weight"]
     minority, joined = _joined(run.groups)
     return {
         "first_agreement": curve[0]["agreement"] if curve else None,
         "last_agreement": curve[-1]["agreement"] if curve else None, "agreed": exits["consensus"] + exits["confidence"],
         "settled": exits["convergence"], "groupthink_groups": sum(bool(row["groupthink"]) for row in discussed),
         "judged_groups": sum(row["groupthink"] is not None for row in discussed), "minority": minority,
-        "joined": joined, "reason_before": reason.get("before"), "reason_after": reason.get("after"),
-        "reason_rising": reason.get("rising"), "reason_groups": reason.get("groups"),
-        "people_before": PEOPLE["reason_before"], "people_after": PEOPLE["reason_after"], "spread": spread,
-        "spread_n": len(_ratings(run.groups, after=False).keys() & _ratings(run.groups, after=True).keys()),
+        "joined": joined,
         "public_turns": len(answered), "asked_again": sum(turn.retried for turn in answered),
         "not_kept": sum(bool(turn.response.violations) for turn in answered), "said": len(turns),
         "silent": sum(not turn.response.position.strip() for turn in turns), "n_arguments": len(tables["arguments"]),
         "unanswered": sum(not row["answered"] for row in tables["arguments"]),
         "first_two": [talk.unit for talk in run.groups[:VERBATIM]],
         "held_after": after[0][0] if after and (len(after) == 1 or after[0][1] > after[1][1]) else None,
-        "most_toward": max(toward, key=lambda who: (toward[who], who), default=None),
-        "n_moves": round(sum(toward.values())),
     }  # fmt: skip
 
 
@@ -1111,48 +865,6 @@ def _joined(groups: Sequence[Discussion]) -> tuple[int, int]:
         minority += len(others)
         joined += sum(talk.afterwards[who].stance == most[0][0] for who in others)
     return minority, joined
-
-
-def _private(discussions: Sequence[Discussion], *, after: bool) -> Iterator[RoundtableTurn]:
-    return (turn for talk in discussions for turn in talk.spoken if turn.private and (turn.round > 0) == after)
-
-
-def _ratings(discussions: Sequence[Discussion], *, after: bool) -> Rated:
-    return {turn.participant: dict(turn.ratings) for turn in _private(discussions, after=after) if turn.ratings}
-
-
-def _before_after(discussions: Sequence[Discussion]) -> dict[str, Reason]:
-    def reason(*, after: bool) -> Reason:
-        rankings = {turn.participant: turn.ranking for turn in _private(discussions, after=after) if turn.ranking}
-        return deliberative_reason(_ratings(discussions, after=after), rankings)
-
-    return {BEFORE: reason(after=False), AFTER: reason(after=True)}
-
-
-def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[d.Row]:
-    """Means over groups that have both, weighted by pairs."""
-    both = [(reason[BEFORE], reason[AFTER]) for reason in groups]
-    known = [(b.adjusted, a.adjusted, b.pairs) for b, a in both if b.adjusted is not None and a.adjusted is not None]
-    pairs = sum(n for *_, n in known)
-    if not pairs:
-        return []
-    before, after = (sum(group[place] * group[2] for group in known) / pairs for place in (0, 1))
-    return [{
-        "side": side, "before": before, "after": after, "groups": len(known), "rising": sum(a > b for b, a, _ in known),
-        "direction": {1: "rose", -1: "fell", 0: "same"}[sign(round(after - before, 2)) or 0],
-    }]  # fmt: skip
-
-
-def _conformity(run: Discussions, scale: tuple[float, float]) -> list[d.Row]:
-    groups = {who: talk.unit for talk in run.discussions for who in talk.participants}
-    discussed, read = (
-        shallow(conformity(_ratings(discussions, after=False), _ratings(discussions, after=True), groups, scale))
-        for discussions in (run.groups, run.controls)
-    )
-    return [
-        {"measure": name, "discussed": discussed[name], "read": read[name], "people": PEOPLE.get(name)}
-        for name in MEASURES if discussed[name] is not None
-    ]  # fmt: skip
 
 
 def _answered(arguments: Sequence[d.Row]) -> list[d.Row]:
@@ -1219,7 +931,7 @@ def item_facts(item_id: str, instrument: RoundtableInstrument) -> ItemFacts:
     return ItemFacts(family=family, dimension=name, scale_min=scale.min, scale_max=scale.max)
 
 
-TABLES = ("positions", "moves", "persuasion", "rounds", "arguments")
+TABLES = ("positions", "moves", "rounds", "arguments")
 """Written as CSV beside the transcript."""
 
 
@@ -1255,7 +967,7 @@ def _table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 UNPLAYED, GROUPTHINK = "turns_against_the_mode", "groups_with_groupthink"
-SPREAD, SILENT = "spread_after_talking", "silent_turns"
+SILENT = "silent_turns"
 
 CHECKS = {
     UNPLAYED: OwnCheck(
@@ -1281,18 +993,6 @@ CHECKS = {
         {"too_few_groups": N_("fewer than two groups were judged"),
             "not_judged": N_("unanimity is no sign in this mode")},
     ),
-    SPREAD: OwnCheck(
-        Threshold(
-            "mean SD of the rated considerations after the discussion over that before",
-            (0.80, None), FREE, {"participants": 10}, "SE of a ratio of SDs of 10 people ≈ .3; over several "
-                "considerations less",
-            "people", "13 groups of people had .84 to 1.13 [deliberr]",
-            "people keep their differences when they deliberate; who loses them conforms",
-        ),
-        "coefficient",
-        (N_("Spread of ratings after ÷ before"), N_("Participants conformed more than people do.")),
-        {"too_few_participants": N_("too few rated the considerations both times")},
-    ),
     SILENT: OwnCheck(
         Threshold(
             "share of turns of a discussion in which no position was taken",
@@ -1307,7 +1007,7 @@ CHECKS = {
 
 
 def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
-    """A mode that was not played, groups that agree like one, a spread that talking took away, silence."""
+    """A mode that was not played, groups that agree like one, silence."""
 
     def share(count: str, of: str) -> float | None:
         return analysis.count(count) / analysis.count(of) if analysis.count(of) else None
@@ -1315,7 +1015,6 @@ def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     checks = {
         UNPLAYED: (share("not_kept", "public_turns"), {"turns": analysis.count("public_turns")}),
         GROUPTHINK: (share("groupthink_groups", "judged_groups"), {"groups": analysis.count("judged_groups")}),
-        SPREAD: (analysis.figure("spread"), {"participants": analysis.count("spread_n")}),
         SILENT: (share("silent", "said"), {"turns": analysis.count("said")}),
     }
     for name, (value, n) in checks.items():

@@ -146,12 +146,6 @@ RATINGS = d.Table(
             "camps); BC: bimodality coefficient; rank: 1 the lowest, over agents who rated all."),
 )  # fmt: skip
 
-DISTRIBUTION = d.Table(
-    name="distribution", title=N_("Distribution of the ratings"), key=("scenario", "dimension", "value"),
-    columns=(SCENARIO, DIMENSION, ITEM, d.integer("value", N_("rating")), d.integer("n", N_("agents")),
-        d.share("share", N_("share"))),
-)  # fmt: skip
-
 PAIRS = d.Table(
     name="pairs", title=N_("Scenarios in pairs"), key=("dimension", "first", "second"),
     columns=(
@@ -309,7 +303,7 @@ GLOSSARY = {
 }
 
 PRESENTATION = d.Presentation(
-    tables=(SCENARIOS, RATINGS, GROUP_TESTS, GROUPS, DIMENSIONS, PAIRS, DISTRIBUTION, OPEN_ANSWERS, THEMES,
+    tables=(SCENARIOS, RATINGS, GROUP_TESTS, GROUPS, DIMENSIONS, PAIRS, OPEN_ANSWERS, THEMES,
             THEMES_BY_GROUP, VOICES, AGENTS, AGENT_RANGES),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
 )  # fmt: skip
@@ -334,7 +328,6 @@ def analyse(
     ratings = rated.described()
     tables: dict[str, Any] = {
         "ratings": ratings,
-        "distribution": rated.distribution(),
         "pairs": rated.pairs,
         "dimensions": rated.dimensions(ratings),
         "scenarios": rated.placed(ratings),
@@ -430,14 +423,6 @@ class Ratings:
                     "scale_min": low, "scale_max": high,
                 })  # fmt: skip
         return ratings
-
-    def distribution(self) -> Iterator[d.Row]:
-        for (scenario, dimension), item in self.item.items():
-            low, high = self.ends[dimension]
-            counts = frequencies(self.table[scenario, dimension].to_numpy(), low, high).tolist()
-            for value, n in enumerate(counts, low):
-                about = {"scenario": scenario, "dimension": dimension, "item": item, "value": value, "n": n}
-                yield {**about, "share": n / sum(counts) if sum(counts) else None}
 
     # --- which scenarios differ ---------------------------------------------------------------------------------------
 

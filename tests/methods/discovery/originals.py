@@ -118,20 +118,3 @@ FACTS: dict[str, Any] = {
         ],
     },
 }  # fmt: skip
-
-CLOJURE = r"""
-(ns bakery.flow "A source file." (:require [clojure.spec.alpha :as s]))
-(s/def ::process-id (s/or :normal :process-id/val :annotated ::annotated))
-#_ #_ (def old {}) (def older {})
-(def bakery
-  "What is asked."
-  {:message-type :DS-INSTRUCTIONS
-   :budget-decrement 0.10 ; ten questions
-   :interview-objective (str "Learn how it is made.\n" "Such as " (clj2json-pretty {:process-id "x"}))
-   :DS {:DS-id :process/bakery, :exhausted? {:val true, :comment (str "Say so " "at the end.")}
-        :kind {:val :BATCH-KIND :comment "1) BATCH-KIND: many.\n2) SINGLE-KIND: one."}
-        :subprocesses [{:process-id "mixing" :duration {:units "minutes" :value-string "20"} :subprocesses []}
-                       {:process-id "baking" :duration {:units "hours" :value-string "1"} :subprocesses []}]}})
-(when-not (s/valid? ::DS bakery) (throw (ex-info "Invalid" {:a (count #{1 2})})))
-(defn complete? [{:keys [exhausted?]}] (let [f #(if % 'a \b)] (true? exhausted?)))
-"""

@@ -166,7 +166,7 @@ def test_a_study_takes_a_schema_itself_from_the_page_and_over_http() -> None:
     """As text that the form's field for several lines holds, or as an object; a file still cannot be named."""
     (field,) = fields_for(DiscoverySettings, ["ds"])
     assert field.kind == "words"
-    for given in (json.dumps(originals.PROCESS), originals.PROCESS, originals.CLOJURE):
+    for given in (json.dumps(originals.PROCESS), originals.PROCESS):
         body = PostBody.model_validate({"methods": ["discovery"], "settings": {"discovery": {"ds": given}}})
         settings = DiscoverySettings.model_validate(
             body.request()["settings"]["discovery"], context={"own_folder": "nowhere"}

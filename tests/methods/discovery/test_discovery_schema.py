@@ -250,32 +250,12 @@ def test_fact_types_keep_objects_uniqueness_and_tables_in_their_places() -> None
     assert len(both["inquiry-areas"][0]["fact-types"]) == 2
 
 
-def test_the_source_that_defines_a_schema_is_read_as_data(tmp_path: Path) -> None:
-    file = tmp_path / "bakery.clj"
-    file.write_text(originals.CLOJURE)
-    loaded = load_schema(str(file))
-    assert (loaded.id, loaded.questions, list(loaded.fields["kind"].values)) == (
-        "process/bakery", 10, ["BATCH-KIND", "SINGLE-KIND"],
-    )  # fmt: skip
-    assert loaded.objective.in_("en") == 'Learn how it is made.\nSuch as {"process-id": "x"}'
-    assert loaded.nodes["subprocesses"].children["duration"].field.type == "quantity"
-    body = originals.CLOJURE[originals.CLOJURE.index("{:message") : originals.CLOJURE.index("(when-not") - 2]
-    edn = body.replace('(str "Learn how it is made.\\n" "Such as " (clj2json-pretty {:process-id "x"}))', '"Learn"')
-    assert given_schema(edn.replace('(str "Say so " "at the end.")', '"Say so at the end."')).fields == loaded.fields
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("{:DS {:a", "is never closed"), ("{:DS {:a 1]}", "] where } was expected"),
-        ('{:DS "x', "a text without its end"),
-        ("{:DS {:a}}", "a key that has no value"), ("(defn f [x] x)", "has no `DS`"), ("[" * 200, "nested deeper"),
-    ],
-)  # fmt: skip
-def test_what_is_no_clojure_is_refused_with_its_line(text: str, says: str) -> None:
-    with pytest.raises(InstrumentError, match=r"x\.clj") as caught:
-        from_original(text.encode(), "x.clj")
-    assert says in str(caught.value)
+@pytest.mark.parametrize("text", ['{:DS {:DS-id "a"}}', "{'DS': 1}", '{"DS": {'])
+def test_what_is_no_json_is_refused_by_name(text: str) -> None:
+    with pytest.raises(InstrumentError, match=r"no JSON: .* line 1 column"):
+        given_schema(text)
+    with pytest.raises(InstrumentError, match=r"x\.json: no JSON"):
+        from_original(text.encode(), "x.json")
 
 
 def test_a_schema_without_anything_new_is_written_as_it_was() -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
 from enquete.methods.laddering.charts import Point, layout
 from enquete.methods.laddering.tables import PRESENTATION
 from enquete.reports.charts import Picture, drawn
-from tests.methods.laddering.test_laddering_patterns import FORCES, INCIDENTS, JOURNEY, tables_of
 from tests.support.charts import illegible, results
 
 EVIL = '<script>alert(1)</script> "a" --> b; %% ] end'
@@ -90,13 +87,3 @@ def test_no_line_runs_behind_a_box() -> None:
     assert crossed(made.lines, boxes, 120, 40) == []
     assert crossed([[made.boxes["00"], made.boxes["30"]]], boxes, 120, 40)  # a straight line does
     assert len(set(made.numbers)) == len(links)
-
-
-@pytest.mark.parametrize(
-    ("methodology", "interviews", "name"),
-    [("jobs_to_be_done", FORCES, "forces"), ("customer_journey", [*JOURNEY * 5], "journey"),
-        ("critical_incident", INCIDENTS * 3, "incidents")],
-)  # fmt: skip
-def test_each_pattern_has_a_chart_of_its_own(methodology: str, interviews: Any, name: str) -> None:
-    picture = pictures(tables_of(methodology, interviews))[name]
-    assert illegible(picture.svg()) == []
