@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
+import yaml
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
@@ -18,7 +21,36 @@ from enquete.reports.markdown import number
 from enquete.reports.report import PageOne, brief
 
 ROOT = Path(enquete.__file__).parent
-METHODS = [("**.py", "python"), ("**.j2", "jinja2")]
+
+
+def columns_file(file: BinaryIO, keywords: object, tags: object, options: object) -> Iterator[tuple]:
+    """Extract what is read of the columns: labels, meanings, and the words of levels."""
+    text = file.read().decode("utf-8")
+    for node in entries_of(yaml.compose(text)):
+        for key, value in node.value:
+            if key.value in ("label", "means") and is_text(value.value):
+                yield value.start_mark.line + 1, "N_", value.value, []
+            elif key.value == "levels":
+                texts = [words for _, words in value.value if is_text(words.value)]
+                yield from ((words.start_mark.line + 1, "N_", words.value, []) for words in texts)
+
+
+def entries_of(node: yaml.Node) -> Iterator[yaml.MappingNode]:
+    """Yield the entries of a columns.yaml: below `columns` by name, below `scopes` by methodology and name."""
+    parts = {key.value: value for key, value in node.value}
+    for _, entry in parts["columns"].value:
+        yield entry
+    for _, scope in parts["scopes"].value:
+        for _, entry in scope.value:
+            yield entry
+
+
+def is_text(text: str) -> bool:
+    """Return whether there is anything to translate: a label may be nothing but a fact, "{above}"."""
+    return bool(FACT.sub("", text))
+
+
+METHODS = [("**.py", "python"), ("**.j2", "jinja2"), ("**/columns.yaml", columns_file)]
 JINJA = {"trimmed": "true", "encoding": "utf-8", "extensions": "jinja2.ext.do", "silent": "false"}
 """As templates are read in enquete.reports.templates. One that cannot be is an error: else its texts count as no longer
 said."""

@@ -54,6 +54,7 @@ from enquete.reports.findings import FEWEST, LEVEL, KeyFinding, corrected, state
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.markdown import readable
 from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses, without_second
+from enquete.reports.result_tables import ResultTables
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.views import Names, Results, dictionaries
 from enquete.simulations.population import join
@@ -520,6 +521,9 @@ def _settled(
             for column in table.columns:
                 if column.unless_sure is not None and len(tables[table.name]):
                     tables[table.name] = _unless_sure(tables, table, column)
+        settle = declared[name][0].settle
+        if settle is not None:
+            tables |= settle(ResultTables(declared[name][0], analysis))
         settled[name] = replace(analysis, tables=tables)
     return settled
 

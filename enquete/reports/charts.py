@@ -39,6 +39,7 @@ from enquete.ledger.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Row, Table, View
 from enquete.reports.markdown import MISSING, number
+from enquete.reports.result_tables import ResultTables
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.errors import InputError
 from enquete.state.request import FigureFormat
@@ -266,18 +267,30 @@ class ChartData:
         """The rows of the chart's `over`, of the first table that it needs; the footer says how many its `top` leaves
         out. sample: of more rows so many, at even distances."""
         declared = self.results.presentation.tables[self.declared.needs[0]]
-        every = self.results.rows(declared, over(self.declared), all_rows=True)
+        every = rows_drawn(self.results, self.declared)
         some = every.head(over(self.declared).top or len(every))
         if 0 < sample < len(some):
             some = some.iloc[np.linspace(0, len(some) - 1, sample).astype(int)]
         self._count(len(some), len(every))
         return self._with_words(declared, some, told)
 
+    @cached_property
+    def tables(self) -> ResultTables:
+        """The methodology's frames, as they were computed."""
+        return ResultTables(self.results.presentation, self.results.analysis)
+
+    def in_words(self, table: str, rows: pd.DataFrame, *, told: str = "") -> pd.DataFrame:
+        """Return rows of a table with names and words in place of ids and codes, which stand in `<column>_id`.
+
+        Beside them stand `told`, the columns named there in one text, and `link`, as in `frame`.
+        """
+        return self._with_words(self.results.presentation.tables[table], rows, told.split())
+
     def _with_words(self, table: Table, raw: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
         frame, rows = self.results.labelled(table, raw), dictionaries(raw)
         stored = {column.name for column in table.stored}
         if told:
-            columns = [table.column(name) for name in told]
+            columns = [self.results.column(table.name, name) for name in told]
             frame["told"] = [self._told(columns, row) for row in rows]
         if stored & {"item", "items", "participant"}:
             frame["link"] = [self._link(row) for row in rows]
@@ -390,6 +403,13 @@ class ChartData:
         shapes = alt.Scale(domain=domain, range=[SHAPES[place] for place, _ in places])
         colour = alt.Color(f"{column}:N", scale=colours, legend=legend)
         return colour, alt.Shape(f"{column}:N", scale=shapes, legend=legend)
+
+
+def rows_drawn(results: Results, chart: Chart) -> pd.DataFrame:
+    """Return the rows that a chart draws, of the first table that it needs."""
+    if chart.rows is not None:
+        return chart.rows(ResultTables(results.presentation, results.analysis))
+    return results.rows(results.presentation.tables[chart.needs[0]], over(chart), all_rows=True)
 
 
 def over(chart: Chart) -> View:
@@ -692,7 +712,7 @@ def written(folder: Path, pictures: Sequence[Picture], kind: FigureFormat = "svg
 def _picture(results: Results, chart: Chart, name: str, footer: str) -> Picture | None:
     tables = results.analysis.tables
     first = results.presentation.tables[chart.needs[0]]
-    chosen = results.rows(first, over(chart))
+    chosen = rows_drawn(results, chart)
     if chosen.empty or any(tables[name].empty for name in chart.needs):
         return None
     row = {**results.facts, **next(iter(dictionaries(chosen.head(1))))}

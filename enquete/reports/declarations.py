@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from enquete.reports.charts import ChartData
+    from enquete.reports.columns import Glossary
+    from enquete.reports.questions import Digest, Finder, Question, Remarks
+    from enquete.reports.result_tables import ResultTables
 
 
 Format = Literal[
@@ -301,7 +304,8 @@ class Finding:
 class Chart:
     """A picture over tables. draw: 10–25 lines, from labelled frames to an altair.Chart, by dotted path so that altair
     is imported when a chart is drawn. needs: tables without rows of which it is not drawn. title, alt: over facts and
-    the first row of the first table of `needs` in the order of `over`."""
+    the first row of the first table of `needs` in the order of `over`. rows: the rows that it draws, in their order, of
+    the first table that it needs; it stands in place of `over`."""
 
     name: str
     title: str
@@ -309,6 +313,7 @@ class Chart:
     draw: str | Callable[[ChartData], altair.TopLevelMixin]
     needs: tuple[str, ...]
     over: View | None = None
+    rows: Callable[[ResultTables], pd.DataFrame] | None = None
     at: Place = "section"
 
 
@@ -324,21 +329,49 @@ class Sample:
 class Presentation:
     """All that a methodology declares of its results. Raises TypeError naming what nobody declared.
 
-    title: of what is no methodology's: of instrument health, say. primary: names of findings that test, of which the
-    first that a run asks is the primary question where a study names none; by default all of them, as they are
-    declared."""
+    A methodology is read in one of two ways. With a `template` its section and appendix are a Jinja template over its
+    frames, and its findings are functions; without one they are the views, texts and findings that are declared here,
+    until the last methodology has a template.
+
+    Args:
+        tables: the declared tables, in the order of the report and the codebook.
+        facts: single values beside the tables.
+        texts: paragraphs over facts (without a template).
+        findings: declared sentences (without a template).
+        charts: pictures over tables.
+        samples: what is computed on a sample of agents.
+        title: of what is no methodology's: of instrument health, say.
+        primary: names of tested questions, of which the first that a run asks is the primary question where a study
+            names none; by default all of them, as they are declared.
+        glossary: what the columns mean.
+        template: `package:file` with the blocks `section` and `appendix`.
+        questions: what is tested.
+        finders: functions that yield findings, in the order in which they are told.
+        settle: returns the tables with their verdicts as the corrected tests bear them out.
+        digest: chooses the rows that a program is told.
+        memories: yields what a memory is told.
+        warnings: yields what a reader must know before using the data.
+    """
 
     def __init__(
         self, *, tables: Sequence[Table], facts: Sequence[Column] = (), texts: Sequence[TextBlock] = (),
         findings: Sequence[Finding] = (), charts: Sequence[Chart] = (), samples: Sequence[Sample] = (), title: str = "",
-        primary: Sequence[str] | None = None,
+        primary: Sequence[str] | None = None, glossary: Glossary | None = None, template: str = "",
+        questions: Sequence[Question] = (), finders: Sequence[Finder] = (),
+        settle: Callable[[ResultTables], Mapping[str, pd.DataFrame]] | None = None, digest: Digest | None = None,
+        memories: Remarks | None = None, warnings: Remarks | None = None,
     ) -> None:  # fmt: skip
         self.title = title
         self.tables = {table.name: table for table in tables}
         self.facts = {fact.name: fact for fact in facts}
         self.texts, self.findings = tuple(texts), tuple(findings)
         self.charts, self.samples = tuple(charts), tuple(samples)
-        self.questions = tuple(finding.name for finding in self.findings if finding.p)
+        self.glossary, self.template = glossary, template
+        self.tested, self.finders, self.settle = tuple(questions), tuple(finders), settle
+        self.digest, self.memories, self.warnings = digest, memories, warnings
+        self.question_tables = {finding.name: finding.table for finding in self.findings if finding.p}
+        self.question_tables |= {question.name: question.table for question in self.tested}
+        self.questions = tuple(self.question_tables)
         self.primary = self.questions if primary is None else tuple(primary)
         if len(self.tables) < len(tables) or len(self.facts) < len(facts):
             raise TypeError("two tables or two facts share a name")
@@ -351,6 +384,8 @@ class Presentation:
             first = each.says if isinstance(each.says, str) else next(iter(each.says.values()), "")
             named = (_placeholders(each.says), _queried(each.where), [each.word])
             self._names(f"text {first[:40]!r}", self.facts, *named)
+        for question in self.tested:
+            self._check_question(question)
         for sample in self.samples:
             self._names(f"sample {sample.what!r}", self.facts, [sample.of])
         for finding in self.findings:
@@ -417,6 +452,14 @@ class Presentation:
             raise TypeError(f"{where} comes after {finding.after!r}, which no finding tests")
         if finding.chart and finding.chart not in {chart.name for chart in self.charts}:
             raise TypeError(f"{where} names the chart {finding.chart!r}, which is not declared")
+
+    def _check_question(self, question: Question) -> None:
+        where = f"question {question.name!r}"
+        if question.table not in self.tables:
+            raise TypeError(f"{where} tests {question.table!r}; there are {', '.join(self.tables)}")
+        self._names(where, _columns(self.tables[question.table]), [question.p, ADJUSTED])
+        if question.after and question.after not in self.question_tables:
+            raise TypeError(f"{where} comes after {question.after!r}, which is not tested")
 
     @staticmethod
     def _names(where: str, known: Mapping[str, object], *names: Iterable[str]) -> None:
@@ -496,13 +539,28 @@ def shaped(
 
     Raises TypeError for a table, column or fact that is not declared, or a frame that lacks one that is.
     """
+    return shape_results(tuple(presentation.tables.values()), tuple(presentation.facts.values()), tables, facts)
+
+
+def shape_results(
+    declared: Sequence[Table], declared_facts: Sequence[Column],
+    tables: Mapping[str, pd.DataFrame | Iterable[Row]], facts: Mapping[str, Any],
+) -> Analysis:  # fmt: skip
+    """Return the tables with exactly the declared columns, in their order and of their types, and the facts.
+
+    A table that is not given, or has no rows, is empty with its columns; a fact that is not given is None.
+
+    Raises:
+        TypeError: a table, column or fact is not declared, a frame lacks a column, or a code is none of its levels.
+    """
     from enquete.reports.context import jsonable  # noqa: PLC0415 - imports pandas, which declarations do not
 
-    unknown = [*(set(tables) - presentation.tables.keys()), *(set(facts) - presentation.facts.keys())]
+    by_name, fact_names = {table.name: table for table in declared}, [fact.name for fact in declared_facts]
+    unknown = [*(set(tables) - by_name.keys()), *(set(facts) - set(fact_names))]
     if unknown:
         raise TypeError(f"not declared: {', '.join(sorted(unknown))}")
-    known = {name: jsonable(facts.get(name)) for name in presentation.facts}
-    return Analysis({name: _frame(table, tables.get(name)) for name, table in presentation.tables.items()}, known)
+    frames = {name: _frame(table, tables.get(name)) for name, table in by_name.items()}
+    return Analysis(frames, {name: jsonable(facts.get(name)) for name in fact_names})
 
 
 def _frame(table: Table, rows: pd.DataFrame | Iterable[Row] | None) -> pd.DataFrame:
@@ -522,11 +580,24 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Row] | None) -> pd.DataFr
     for column in table.stored:
         try:
             made[column.name] = _cast(given[column.name], column)
+            _require_levels(made[column.name], column)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{table.name}.{column.name}, declared as {column.format}: {error}") from error
     frame = pd.DataFrame(made)
     frame.columns = pd.Index(names, dtype=object)
     return frame
+
+
+def _require_levels(values: Any, column: Column) -> None:
+    """Raise ValueError for a code that is none of the column's levels, alone or in a list."""
+    if column.levels is None:
+        return
+    codes = [value for value in values if value is not None]
+    if column.format == "list":
+        codes = [code for listed in codes for code in listed]
+    unknown = [code for code in codes if str(code) not in column.levels]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no level; there are {', '.join(column.levels)}")
 
 
 def _lists(rows: pd.DataFrame | Iterable[Row] | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
 from string import Formatter
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.inference import over_questions
 from enquete.locale import N_, tell
+from enquete.reports import questions
 from enquete.reports.context import jsonable, shallow
 from enquete.reports.declarations import (
     ADJUSTED,
@@ -28,16 +30,17 @@ from enquete.reports.declarations import (
     Presentation,
     Row,
     ScaleValue,
+    Table,
 )
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.markdown import number
+from enquete.reports.questions import Power, Question
+from enquete.reports.result_tables import LEVEL, ResultTables
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.asking import Language
 
 MOST_WORDS = 50
 """Of a finding's sentence. Names that are too short to be cut and lists of groups may take it further."""
-LEVEL = 0.05
-"""Below which an adjusted p says that there is a difference."""
 FEWEST = 5
 """Agents that a group needs for an effect size or a direction."""
 ON_PAGE_ONE = 5
@@ -151,18 +154,18 @@ def corrected(
     given: set[str] = set()
     after: dict[str, str] = {}
     for name, (presentation, analysis) in analyses.items():
-        for finding in (declared for declared in presentation.findings if declared.p):
-            every = analysis.tables[finding.table]
-            frame = chosen_rows(every, finding.where, analysis.facts)
-            tested = frame[finding.p].dropna()
+        for asked in _questions(presentation):
+            every = analysis.tables[asked.table]
+            frame = asked.asked_rows(ResultTables(presentation, analysis))
+            tested = frame[asked.p].dropna()
             if frame.empty and len(every):  # what was looked for and not found is a question, too
                 tested = pd.Series([1.0], index=[None])
-            places += [(name, finding.table, row) for row in tested.index]
+            places += [(name, asked.table, row) for row in tested.index]
             p += tested.tolist()
-            key = f"{name}/{finding.name}"
+            key = f"{name}/{asked.name}"
             question += [key] * len(tested)
-            given |= {key} if finding.within == "given" else set()
-            after |= {key: f"{name}/{finding.after}"} if finding.after else {}
+            given |= {key} if asked.within == "given" else set()
+            after |= {key: f"{name}/{asked.after}"} if asked.after else {}
     if not p:
         return {name: analysis for name, (_, analysis) in analyses.items()}
     primary = _primary(analyses, named or {}, set(question))
@@ -181,6 +184,22 @@ def corrected(
         shares = {one: part / sum(asked) if f"{name}/{one}" in set(question) else 0.0 for one, part in parts.items()}
         filled[name] = replace(filled[name], primary=shares)
     return filled
+
+
+def _questions(presentation: Presentation) -> list[Question]:
+    """Return what a methodology tests; a declared finding with p is a question, too."""
+    declared = [
+        Question(
+            name=finding.name, table=finding.table, p=finding.p, within=finding.within, after=finding.after,
+            rows=partial(_declared_rows, finding),
+        )
+        for finding in presentation.findings if finding.p
+    ]  # fmt: skip
+    return [*declared, *presentation.tested]
+
+
+def _declared_rows(finding: Finding, tables: ResultTables) -> pd.DataFrame:
+    return chosen_rows(tables[finding.table], finding.where, tables.facts)
 
 
 def _primary(
@@ -218,6 +237,54 @@ def stated_of(results: Results, log: GapLog = NOTHING_CAUGHT) -> Iterator[KeyFin
         with log.catch(results.methodology, "finding", finding.name):
             told += _told(finding, results)
         yield from told
+    tables = ResultTables(results.presentation, results.analysis)
+    for find in results.presentation.finders:
+        found: list[KeyFinding] = []
+        with log.catch(results.methodology, "finding", find.__name__):
+            found += [state_finding(finding, results) for finding in find(tables)]
+        yield from found
+
+
+def state_finding(finding: questions.Finding, results: Results) -> KeyFinding:
+    """Return a finding in words.
+
+    Raises:
+        ValueError: the sentence names something that has no value, or the finding a question that is not asked.
+    """
+    if finding.question and finding.question not in results.presentation.questions:
+        there = ", ".join(results.presentation.questions) or "none"
+        raise ValueError(f"finding {finding.id!r} answers {finding.question!r}; the questions are {there}")
+    row = {**results.facts, **finding.values}
+    p = row.get(ADJUSTED) if finding.question else None
+    row["p"] = p_told(p, results.language) if p is not None else None
+    if isinstance(row.get("power"), Power):
+        row["power"] = _power(results.presentation.tables[finding.table], row["power"].rows, results)
+    wording = tell(finding.text, results.language)
+    finding.require_values(row, wording)
+
+    known = results.columns_of(finding.table)
+    in_text = {name: column for name, column in known.items() if name != "p"}
+    text = results.fill(finding.text, row, in_text, markdown=False, room=MOST_WORDS)
+    text = text[:1].upper() + text[1:]
+    exploratory = bool(finding.question) and is_exploratory(finding.question, results.analysis)
+    if exploratory:
+        text = tell(EXPLORATORY_SAYS, results.language).format(finding=text)
+
+    named = {name for _, name, _, _ in Formatter().parse(wording) if name}
+    numbers = {name: float(row[name]) for name in sorted(named - {"p"}) if _is_number(row.get(name))}
+    if p is not None:
+        numbers["p"] = float(p)
+    is_null = finding.kind == "null"
+    points = tuple(finding.points) or (ScaleValue(value=finding.estimate, low=finding.low, high=finding.high),)
+    picture = None if is_null else _strip(points, finding.scale, row, known, results, finding.simultaneous)
+    return KeyFinding(
+        id=finding.id, text=text, kind=finding.kind, size=0.0 if is_null else min(1.0, max(0.0, finding.size)),
+        n=int(row.get(finding.n) or 0), n_total=int(row.get(finding.n_total) or 0), p=p,
+        items=tuple(map(str, finding.items)), figure=finding.chart, numbers=numbers, methodology=results.methodology,
+        estimate=_float(row, finding.estimate), low=_float(row, finding.low), high=_float(row, finding.high),
+        test=finding.test, family=f"{results.methodology}/{finding.question}" if finding.question else "",
+        strip=picture, exploratory=exploratory,
+    )  # fmt: skip
 
 
 def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
@@ -237,7 +304,7 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
         row = {**min(tested, key=itemgetter(finding.p)), "tests": len(tested)}
         if finding.n in row:  # else a fact
             row[finding.n] = min(each[finding.n] for each in tested)
-        row["power"] = _power(finding, tested, results)
+        row["power"] = _power(results.presentation.tables[finding.table], tested, results)
         yield _finding(finding, "null", finding.null, row, results)
 
 
@@ -261,10 +328,10 @@ POINTS, PERCENT = N_("a difference of {size} points"), N_("a difference of {size
 OF_SCALE, UNIT = N_("a difference of {size} of the scale"), N_("a difference of {size}")
 
 
-def _power(finding: Finding, tested: Sequence[Row], results: Results) -> str:
+def _power(table: Table, tested: Sequence[Row], results: Results) -> str:
     """What would have been found on each row that was tested: the largest that any of them needs, in points where all
     are on one scale, else of the scale."""
-    columns = {column.name: column for column in results.presentation.tables[finding.table].columns}
+    columns = {column.name: column for column in table.columns}
     if DETECTABLE not in columns:
         return ""
     language, on_scales = results.language, DETECTABLE_SHARE in columns
@@ -322,7 +389,7 @@ def _finding(finding: Finding, kind: Kind, says: str, row: dict[str, Any], resul
         numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
         low=_float(row, finding.low), high=_float(row, finding.high), test=str(row.get(finding.test, finding.test)),
         family=f"{results.methodology}/{finding.name}" if finding.p else "",
-        strip=_strip(finding, row, known, results) if kind != "null" else None, exploratory=exploratory,
+        strip=_declared_strip(finding, row, known, results) if kind != "null" else None, exploratory=exploratory,
     )  # fmt: skip
 
 
@@ -335,12 +402,19 @@ ALL_SIMULTANEOUS = N_("{dots}; lines: simultaneous 95% intervals")
 NO_INTERVAL = N_("{dots}; no interval")
 
 
-def _strip(finding: Finding, row: Row, known: Mapping[str, Column], results: Results) -> Strip | None:
-    """None where what is estimated has no scale, no name or no value."""
+def _declared_strip(finding: Finding, row: Row, known: Mapping[str, Column], results: Results) -> Strip | None:
     points = finding.points or (ScaleValue(value=finding.estimate, low=finding.low, high=finding.high),)
+    ends = _evaluated(finding.scale, row) if finding.scale else None
+    return _strip(points, ends, row, known, results, finding.simultaneous)
+
+
+def _strip(
+    points: Sequence[ScaleValue], ends: tuple[float, float] | None, row: Row, known: Mapping[str, Column],
+    results: Results, simultaneous: bool,
+) -> Strip | None:  # fmt: skip
+    """None where what is estimated has no scale, no name or no value."""
     columns = [known[point.value] for point in points if point.value]
     is_share = bool(columns) and columns[0].format == "share"
-    ends = _evaluated(finding.scale, row) if finding.scale else None
     least, most = map(float, ends or ((0.0, 1.0) if is_share else (0.0, 0.0)))
     dots = [_dot(point, row, known, results) for point in points if point.value]
     if not dots or None in dots or any(not column.label for column in columns) or not least < most:
@@ -353,7 +427,7 @@ def _strip(finding: Finding, row: Row, known: Mapping[str, Column], results: Res
         )
         named.append(tell(text, language).format(what=results.label(column), value=value))
     intervals = sum(dot.low is not None for dot in shown)
-    one, several = (SIMULTANEOUS, ALL_SIMULTANEOUS) if finding.simultaneous else (INTERVAL, INTERVALS)
+    one, several = (SIMULTANEOUS, ALL_SIMULTANEOUS) if simultaneous else (INTERVAL, INTERVALS)
     says = NO_INTERVAL if not intervals else several if intervals > 1 else one
     low, high = (results.cell(known[end], row) if end else "" for end in (points[0].low, points[0].high))
     return Strip(least, most, shown, tell(says, language).format(dots="; ".join(named), low=low, high=high), is_share)

@@ -352,7 +352,7 @@ def name_primary_questions(declared: Mapping[str, Results], titles: Mapping[str,
     """Return the sentence that names the primary questions with their shares; "" where the page has none."""
     named = []
     for name, results in declared.items():
-        questions = {finding.name: finding.table for finding in results.presentation.findings}
+        questions = results.presentation.question_tables
         for finding, share in (results.analysis.primary or {}).items():
             title = tell(results.presentation.tables[questions[finding]].title, language)
             held = _percent(share * ALPHA, language) if share else tell(N_("nothing to test"), language)

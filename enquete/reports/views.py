@@ -34,6 +34,9 @@ from enquete.reports.declarations import (
     View,
 )
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, readable, share
+from enquete.reports.printing import FIGURES, Printer, markdown_table
+from enquete.reports.questions import DigestRows, Remark
+from enquete.reports.result_tables import ResultTables
 from enquete.state.asking import Language
 
 DIMENSIONS = (
@@ -82,9 +85,6 @@ def _environment(language: Language) -> Environment:
 FEWEST_WORDS = 14
 """Of a name that is cut: a shorter one is told whole, since half a sentence says something else."""
 YES_NO = {True: N_("yes"), False: N_("no")}
-FIGURES = ("integer", "number", "share", "of", "interval", "bounds", "flag")
-RIGHT = ("integer", "number", "share", "p", "of", "interval", "bounds")
-"""Formats that stand on the right of a cell."""
 
 
 class PlaceholderText(str):
@@ -275,7 +275,10 @@ class Results:
     # --- Markdown -----------------------------------------------------------------------------------------------------
 
     def at(self, place: Place) -> str:
-        """Section or appendix: texts at the beginning, then table after table with what follows it."""
+        """Section or appendix: the block of the template; else texts at the beginning, then table after table with
+        what follows it."""
+        if self.presentation.template:
+            return Printer(self).render(place)
         blocks = [*self._texts(place, "")]
         for name, table in self.presentation.tables.items():
             shown = self._views(table, place)
@@ -336,7 +339,7 @@ class Results:
                 columns = [table.column(name) for name in view.columns] if view.columns else list(table.columns)
                 columns = [column for column in columns if column.name not in view.by and self._has(column, part)]
                 cells = [[self.markdown(column, row) for column in columns] for row in part]
-                yield _grid(columns, [self._label(column.label) for column in columns], cells)
+                yield markdown_table(columns, [self._label(column.label) for column in columns], cells)
 
     def _has(self, column: Column, rows: Sequence[Row]) -> bool:
         """Whether any row has something there: a column without anything is not printed."""
@@ -393,7 +396,7 @@ class Results:
             by_value = {row[across.name]: row for row in part}
             told = [self.markdown(column, part[0]) for column in fixed]
             lines.append(told + [self.markdown(column, by_value.get(value, {})) for value in kept for column in cells])
-        text = _grid([*fixed, *(cells * len(kept))], labels, lines)
+        text = markdown_table([*fixed, *(cells * len(kept))], labels, lines)
         if not (n := len(values) - len(kept)):
             return text
         further = NN_("{n} further column is in the file.", "{n} further columns are in the file.")
@@ -405,6 +408,9 @@ class Results:
         """What a program is told in a few kilobytes: facts, and the rows of the views declared for it, in words where
         ids and codes would say nothing. Numbers are as computed, to four significant digits."""
         tables: dict[str, JsonValue] = {}
+        if self.presentation.digest is not None:
+            for name, part in self.presentation.digest(self._tables).items():
+                tables[name] = jsonable({"rows": len(part.rows), "shown": self._digested(name, part)})
         for table in self.presentation.tables.values():
             for view in table.views:
                 if view.at == "digest":
@@ -419,6 +425,12 @@ class Results:
         facts = {name: _four_digits(jsonable(value)) for name, value in self.facts.items() if value is not None}
         return {"facts": facts, "tables": tables}
 
+    def _digested(self, table: str, part: DigestRows) -> list[Row]:
+        columns = [self.column(table, name) for name in part.columns.split()]
+        columns = columns or list(self.presentation.tables[table].stored)
+        rows = dictionaries(part.rows.head(part.top))
+        return [{column.name: self._value(column, row) for column in columns} for row in rows]
+
     def _value(self, column: Column, row: Row) -> Any:
         value = row.get(column.name)
         if column.parts is None and missing(value):
@@ -428,6 +440,9 @@ class Results:
 
     def flags(self) -> Iterator[str]:
         """What a reader must know before using the data, plain text."""
+        if self.presentation.warnings is not None:
+            for remark in self.presentation.warnings(self._tables):
+                yield self.tell_remark(remark)
         for each in self.presentation.texts:
             if each.at == "flag" and self._holds(each):
                 yield self.fill(str(each.says), self.facts, self.presentation.facts, markdown=False)
@@ -438,11 +453,38 @@ class Results:
 
     def remembered(self) -> Iterator[tuple[str, str]]:
         """(id, sentence) of every row that is told to a memory."""
+        if self.presentation.memories is not None:
+            for remark in self.presentation.memories(self._tables):
+                yield remark.id, self.tell_remark(remark)
         for table in self.presentation.tables.values():
             for view in table.views:
                 if view.at == "memory":
                     for row, text in self._said(table, view, dictionaries(self.rows(table, view)), markdown=False):
                         yield f"{table.name}/{'/'.join(str(row[name]) for name in table.key)}", text
+
+    def tell_remark(self, remark: Remark) -> str:
+        """Return the sentence, plain text."""
+        row = {**self.facts, **remark.values}
+        return self.fill(remark.text, row, self.columns_of(remark.table), markdown=False)
+
+    @cached_property
+    def _tables(self) -> ResultTables:
+        return ResultTables(self.presentation, self.analysis)
+
+    def columns_of(self, table: str) -> dict[str, Column]:
+        """Return what is known of names in a sentence: the columns of the table, then the facts. "": facts alone."""
+        declared = self.presentation.tables[table].columns if table else ()
+        return {**self.presentation.facts, **{column.name: column for column in declared}}
+
+    def column(self, table: str, name: str) -> Column:
+        """Return a column of a table; a cell made of two columns need not be declared, the glossary has it."""
+        declared = self.presentation.tables[table]
+        if self.presentation.glossary is None or name in {column.name for column in declared.columns}:
+            return declared.column(name)
+        column = self.presentation.glossary.column(name, table)
+        for part in column.parts or (name,):
+            declared.column(part)  # raises KeyError where the table has no such column
+        return column
 
     def labelled(self, table: Table, rows: pd.DataFrame) -> pd.DataFrame:
         """Rows of a table for a chart: references and codes as words in a column of that name, ids as `<name>_id`."""
@@ -461,13 +503,6 @@ def _together(rows: Iterable[Row], names: Sequence[str]) -> Iterable[list[Row]]:
     for row in rows:
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
     return groups.values()
-
-
-def _grid(columns: Sequence[Column], labels: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of Markdown; rows: cells as they stand in it."""
-    line = "|".join("---:" if column.format in RIGHT else "---" for column in columns)
-    head = " | ".join(map(escape, labels))
-    return "\n".join([f"| {head} |", f"|{line}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd.DataFrame:

@@ -103,8 +103,6 @@ AGREEMENT = (
          "test_stability.py::test_net_change_and_variation_by_hand", "0.5"),
     Line("consensus, stability, polarisation by round", "panel.panel_measures", "by hand: half and half on 2 and 4",
          "A = 1/6", "test_panel.py::test_consensus_stability_and_polarisation_are_three_answers", "1 / 6"),
-    Line("robustness of a ranking", "panel.rank_robustness", "panels resampled by brute force", "within .03",
-         "test_ranking.py::test_probabilities_and_intervals_are_those_of_resampled_panels", "abs=0.03"),
     Line("hold-outs", "feedback.hold_outs", "by hand: seven panelists about the median 4", "p3",
          "test_holdouts.py::test_who_stayed_off_the_median_and_came_no_closer", '("p3",)'),
     Line("camps", "feedback.camps", "by hand: the widest parting of 1 1 2 4 5 5", "2 | 4",

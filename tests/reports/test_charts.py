@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from enquete.locale import percent
-from enquete.methods.delphi.results import PRESENTATION as DELPHI
+from enquete.methods.delphi.evaluation import PRESENTATION as DELPHI
 from enquete.reports.charts import (
     DIVERGING,
     ENDS,
@@ -111,22 +111,6 @@ def test_dissent_has_a_histogram_a_disputed_rating_and_says_how_many_are_left_ou
     assert picture.spec["facet"]["sort"] == list(shown)
 
 
-def test_ranking_shows_shared_places_intervals_and_verdicts() -> None:
-    of = panel(themes=9)
-    picture = pictures(of)["ranking"]
-    ranks = of.analysis.tables["ranking"].sort_values("rank", kind="stable")
-    rows = next(iter(picture.spec["datasets"].values()))
-    assert [(row["theme_id"], row["rank"], row["low"]) for row in rows] == list(
-        zip(ranks["theme"], ranks["rank"], ranks["low"], strict=True)
-    )
-    assert [line for line in texts_of(picture.svg()) if line.isdigit()] == [str(n) for n in range(1, 10)]
-    first = int(ranks["rank"].eq(ranks["rank"].min()).sum())
-    assert any(line.endswith(f"\u00a0\u00a01–{first}") for line in texts_of(picture.svg()))
-    ratings = of.labelled(of.presentation.tables["ratings"], of.analysis.tables["ratings"])
-    verdicts = dict(zip(of.analysis.tables["ratings"]["item"], ratings["label"], strict=True))
-    assert {row["label"] for row in rows} <= set(verdicts.values())
-
-
 def test_titles_alternative_texts_and_footers_are_in_the_language() -> None:
     english, german = pictures(panel()), pictures(panel(language="de"))
     of = panel().analysis
@@ -163,7 +147,7 @@ def test_of_tables_without_rows_nothing_is_drawn() -> None:
     assert pictures(results(DELPHI, {}, {})) == {}
     of = panel(themes=3)  # every fourth is disputed
     assert set(of.analysis.tables["dissent"]["label"]) <= {"consensus", "open"}
-    assert list(pictures(of)) == ["convergence", "ranking"]
+    assert list(pictures(of)) == ["convergence"]
 
 
 def test_marks_lead_to_the_answers_behind_them() -> None:
@@ -182,11 +166,11 @@ def test_marks_lead_to_the_answers_behind_them() -> None:
 
 
 def test_in_a_page_colours_are_the_pages_and_a_file_stands_on_white() -> None:
-    picture = pictures(panel())["ranking"]
+    picture = pictures(panel())["convergence"]
     assert 'fill="#ffffff"' in picture.svg()
     page = picture.svg(lambda reference: None)
     assert 'fill="var(--ink, #1c2329)"' in page
-    assert re.search(r'fill="var\(--series-1, #005a9c\)"', page)
+    assert re.search(r'fill="var\(--series-1, #0072b2\)"', page, re.IGNORECASE)
     assert "#ffffff" not in page
 
 

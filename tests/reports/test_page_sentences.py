@@ -11,8 +11,8 @@ from enquete.analysis.diagnostics import Diagnostic
 from enquete.demo import demo_population
 from enquete.interfaces.cli import app as cli
 from enquete.memory.recall import LocalMemory, MemoryRecord
-from enquete.methods.delphi.results import PRESENTATION as DELPHI
-from enquete.methods.delphi.results import _at_ends
+from enquete.methods.delphi.evaluation import PRESENTATION as DELPHI
+from enquete.methods.delphi.results import camps_at_ends
 from enquete.reports.accounts import _compared_with_people
 from enquete.reports.analyses import _spread
 from enquete.reports.declarations import Presentation, Table, number, reference, shaped, text
@@ -73,7 +73,7 @@ def test_the_hash_of_each_instrument_stands_among_the_limits(by_region: Made) ->
 
 def test_a_camp_at_an_end_of_the_scale_is_not_said_to_go_beyond_it() -> None:
     """“15 agents 5 or more” on 1–5."""
-    assert [_at_ends(*ends, 1, 5) for ends in ((1, 5), (1, 4), (2, 5), (2, 4))] == [
+    assert [camps_at_ends(*ends, 1, 5) for ends in ((1, 5), (1, 4), (2, 5), (2, 4))] == [
         "both_ends", "low_end", "high_end", "inner",
     ]  # fmt: skip
     row = {

@@ -15,7 +15,7 @@ import pytest
 import enquete
 from enquete.analysis.diagnostics import Diagnostic, Overall
 from enquete.analysis.probes import judge_claim
-from enquete.methods.delphi.results import PRESENTATION as DELPHI
+from enquete.methods.delphi.evaluation import PRESENTATION as DELPHI
 from enquete.methods.registry import dotted_paths
 from enquete.reports.charts import WIDTH as CHART_WIDTH
 from enquete.reports.charts import Picture, drawn

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from enquete.methods.delphi.results import PRESENTATION
+from enquete.methods.delphi.evaluation import PRESENTATION
 from enquete.reports.views import Results
 from enquete.state.asking import Language
 from tests.support.charts import results
@@ -49,7 +48,6 @@ def panel(
     tables = {
         "themes": [{"theme": theme, "label": name} for theme, name in zip(ids, names, strict=True)], "ratings": ratings,
         "distribution": distribution, "dissent": [{**rating, "kind": "camps"} for rating in last],
-        "ranking": _ranked([rating for rating in last if rating["dimension"] == dimensions[0]], rng),
     }  # fmt: skip
     return results(PRESENTATION, tables, facts, language)
 
@@ -70,14 +68,3 @@ def _rated(theme: str, dimension: str, round_: int, values: Any, agents: int) ->
         "median": median, "q1": q1, "q3": q3, "iqr": q3 - q1, "mean": values.mean(), "label": label,
         "agreement": 1 - (q3 - q1) / 2,
     }  # fmt: skip
-
-
-def _ranked(rated: list[dict[str, Any]], rng: np.random.Generator) -> list[dict[str, Any]]:
-    """By the quartile distance; ties have their mean rank."""
-    ranks = pd.Series([rating["iqr"] for rating in rated]).rank()
-    ends = rng.uniform(0, len(rated) / 5, (len(rated), 2))
-    low, high = (ranks - ends[:, 0]).clip(1), (ranks + ends[:, 1]).clip(upper=len(rated))
-    return [
-        {"by": "consensus", "dimension": row["dimension"], "theme": row["theme"], "rank": rank, "low": a, "high": b}
-        for row, rank, a, b in zip(rated, ranks, low, high, strict=True)
-    ]

@@ -27,7 +27,7 @@ def _graph() -> Any:
 
 
 def _evaluation() -> Evaluation:
-    from enquete.methods.delphi.results import EVALUATION
+    from enquete.methods.delphi.evaluation import EVALUATION
 
     return EVALUATION
 

@@ -1,5 +1,4 @@
-"""Delphi's charts: where each theme stood in each round, how disputed ratings are spread, and how firm the ranking
-is."""
+"""Delphi's charts: where each theme stood in each round, and how disputed ratings are spread."""
 
 from __future__ import annotations
 
@@ -9,7 +8,6 @@ import pandas as pd
 from enquete.locale import N_
 from enquete.reports.charts import (
     COLOURS,
-    GRID,
     MUTED,
     ChartData,
     along,
@@ -23,13 +21,13 @@ from enquete.reports.charts import (
 
 PANELS, MOST = 3, 12
 """Histograms beside one another; at most."""
-RATING = ("theme", "dimension", "round", "median", "q1", "q3", "label", "n_of_n_total")
+RATING = "theme dimension round median q1 q3 label n_of_n_total"
 
 
 def convergence(data: ChartData) -> alt.TopLevelMixin:
     """A row a theme, the highest mean of the last round on top; a column a dimension. A disputed rating has no
     median."""
-    ratings = data.frame("ratings", "n > 0", order=("-round", "-mean"), told=RATING)
+    ratings = data.rows(told=RATING.split())
     main = ratings["dimension_id"].eq(data.facts["main_dimension"])
     ratings = data.top(pd.concat([ratings[main], ratings[~main]]), "theme")
     rounds = sorted(ratings["round"].unique().tolist())
@@ -62,8 +60,8 @@ def convergence(data: ChartData) -> alt.TopLevelMixin:
 def dissent(data: ChartData) -> alt.TopLevelMixin:
     """A histogram for each disputed rating, the most divided first."""
     rows = data.top(data.rows(), "item", MOST)
-    counts = data.frame("distribution", "round == @last_round", told=("theme", "dimension", "value", "n", "share"))
-    counts = counts[counts["item"].isin(rows["item"])]
+    counts = data.tables.select("distribution", round=data.facts["last_round"], item=rows["item"].tolist())
+    counts = data.in_words("distribution", counts, told="theme dimension value n share")
     points = sorted(counts["value"].unique().tolist())
     width, heads = beside(PANELS, label=0), {}
     for item, theme, dimension, a in zip(
@@ -92,21 +90,3 @@ def dissent(data: ChartData) -> alt.TopLevelMixin:
     panels = alt.Facet("item:N", sort=list(heads), header=header)
     drawn = alt.layer(bars, numbers).properties(width=width, height=96).facet(panels, columns=PANELS)
     return drawn.resolve_axis(x="independent")
-
-
-def ranking(data: ChartData) -> alt.TopLevelMixin:
-    """Themes by agreement, each with the interval of its rank; tied ones share their places."""
-    ratings = data.frame("ratings", "round == @last_round")[["theme_id", "dimension_id", "label", "label_id", "link"]]
-    every = data.rows(told=("theme", "rank", "low_to_high")).merge(ratings, on=["theme_id", "dimension_id"], how="left")
-    every = every.assign(first=every["rank"].rank(method="min"), last=every["rank"].rank(method="max"))
-    rows = data.top(every, "theme")
-    ends = zip(rows["theme_id"], rows["first"], rows["last"], strict=True)
-    places = {theme: f"{a:.0f}" if a == b else f"{a:.0f}–{b:.0f}" for theme, a, b in ends}
-    title = data.tell(N_("rank (small interquartile range first, then high median)"))
-    at = whole("rank", 1, len(every), title, room=0.5)
-    base = data.chart(rows).encode(y=data.names(rows, "theme", more=places))
-    tied = base.transform_filter("datum.first != datum.last").mark_rule(strokeWidth=12, color=GRID)
-    if rows["first"].ne(rows["last"]).any():
-        data.note(data.tell(N_("grey: ranks that tied themes share")))
-    points = intervals(base.encode(*data.levels(rows, "ratings", "label")), at, "low", "high")
-    return alt.layer(tied.encode(x=along(at, "first"), x2=alt.X2("last:Q")), points)
