@@ -42,7 +42,7 @@ DROPPABLE: Final = LIMITS | {"temperature", "seed", "prompt_cache_key"}
 CACHE_KEY: Final = "prompt_cache_key"
 UNASKED: Final = LIMITS | {CACHE_KEY}
 """Fields that nobody sets: where one is left out, nothing was sent otherwise than asked for."""
-SHARED_SCHEMA: Final = '{"type":"object","properties":{},"additionalProperties":true}'
+SHARED_SCHEMA: Final = '{"type":"object"}'
 """Of every questionnaire, for servers that read the schema before the system message; the prompt says the form."""
 CACHE_KEY_LETTERS = 32
 MAX_ROOM_FACTOR = 8
