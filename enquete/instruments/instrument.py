@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
+from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, StrictBool, field_validator, model_validator
 
 from enquete.instruments.primary import PrimaryQuestions, require_known_questions
 from enquete.instruments.review import ReviewedText
@@ -311,3 +311,12 @@ class Instrument(Part):
             used.add(str(cls.model_fields["scale"].default))
         document["scales"] = with_builtin_scales(dict(scales), used, cls.scale_ends)
         return document
+
+
+class RatingInstrument(Instrument):
+    """An instrument in which things are rated, and with them, where it says so, how sure one is of each rating.
+
+    A confidence doubles what a rating costs in tokens, so that no instrument asks for it in passing.
+    """
+
+    confidence: StrictBool = Field(default=False, exclude_if=lambda asked: not asked)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, ValidationInfo, field_validator, model_validator
 
-from enquete.instruments.instrument import Draft, Instrument, slug
+from enquete.instruments.instrument import Draft, RatingInstrument, slug
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Line, Part, Text, identifier, not_empty, wrong
@@ -66,7 +66,7 @@ class QuestionEntry(Part):
         return self
 
 
-class QuestionsInstrument(Instrument):
+class QuestionsInstrument(RatingInstrument):
     """What is asked, in the order of the file."""
 
     listed = ("questions", "question_id")
@@ -125,7 +125,7 @@ class QuestionsInstrument(Instrument):
                 Option(value=str(n), label=point.label.in_(language)) for n, point in enumerate(question.options, 1)
             )
             return Item(kind="choice", options=options, **about)
-        return scale_item(options=self.scale_of(question).options(language), confidence=True, **about)
+        return scale_item(options=self.scale_of(question).options(language), confidence=self.confidence, **about)
 
 
 def kind_of(part: Mapping[Any, Any]) -> Kind:
@@ -180,8 +180,12 @@ class Open(PollQuestion):
         super().__init__(wording, id=id, kind="open")
 
 
-def as_document(questions: tuple[PollQuestion, ...], topic: str, instruction: Words | None) -> Entry:
-    """The file that these questions would be."""
+def as_document(
+    questions: tuple[PollQuestion, ...], topic: str, instruction: Words | None, *, confidence: bool = False
+) -> Entry:
+    """Return the file that these questions would be."""
     head = {"instrument_id": slug(topic) if topic else "questions", "version": "1", "title": topic, "topic": topic}
-    named = {key: value for key, value in {**head, "instruction": instruction}.items() if value}
+    named = {
+        key: value for key, value in {**head, "instruction": instruction, "confidence": confidence}.items() if value
+    }
     return {**named, "questions": [question.entry(place) for place, question in enumerate(questions, start=1)]}

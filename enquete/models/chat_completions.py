@@ -16,6 +16,7 @@ What came back is read in chat_replies.py.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import threading
@@ -30,14 +31,20 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from enquete.models.parsing import clean_text
-from enquete.models.server_profiles import Meaning, Verdict
+from enquete.models.server_profiles import Meaning, PrefixCache, Verdict
 from enquete.state.interview_context import Prompt
 
 SCHEMA_LINE: Final = "JSON schema:"
 """A line of its own in the prompt; the next line is the schema in compact JSON."""
 
 LIMITS: Final = frozenset({"max_tokens", "max_completion_tokens"})
-DROPPABLE: Final = LIMITS | {"temperature", "seed"}
+DROPPABLE: Final = LIMITS | {"temperature", "seed", "prompt_cache_key"}
+CACHE_KEY: Final = "prompt_cache_key"
+UNASKED: Final = LIMITS | {CACHE_KEY}
+"""Fields that nobody sets: where one is left out, nothing was sent otherwise than asked for."""
+SHARED_SCHEMA: Final = '{"type":"object"}'
+"""Of every questionnaire, for servers that read the schema before the system message; the prompt says the form."""
+CACHE_KEY_LETTERS = 32
 MAX_ROOM_FACTOR = 8
 """Times the room that a reply needs, for models that think before they write."""
 
@@ -63,6 +70,8 @@ class RequestForm:
         limits: The most that it takes of a field, by the field's name.
         extra: Fields that it wants beside the usual ones, each value as JSON.
         system_in_question: Whether the system message stands in front of the question, as it takes none.
+        shares_schema: Whether all questionnaires are sent one schema, so that a server caches what they have in common.
+        names_cache: Whether a key is sent under which the server keeps an agent's prompts together.
     """
 
     reply_format: ResponseFormat
@@ -70,6 +79,8 @@ class RequestForm:
     limits: tuple[tuple[str, float], ...] = ()
     extra: tuple[tuple[str, str], ...] = ()
     system_in_question: bool = False
+    shares_schema: bool = False
+    names_cache: bool = False
 
     def body(self, prompt: Prompt, *, model: str, temperature: float, seed: int) -> dict[str, JsonValue]:
         """Build the JSON body of a chat-completion request."""
@@ -93,14 +104,21 @@ class RequestForm:
         }
         body |= {name: value for name, value in fields.items() if name not in self.dropped}
         if prompt.schema:
-            body |= format_field(self.reply_format, prompt.schema)
+            body |= format_field(self.reply_format, self._schema(prompt))
+        if self.names_cache and CACHE_KEY not in self.dropped:
+            body[CACHE_KEY] = hashlib.sha256(prompt.system.encode(errors="replace")).hexdigest()[:CACHE_KEY_LETTERS]
         body |= {name: json.loads(value) for name, value in self.extra}
         return body
+
+    def _schema(self, prompt: Prompt) -> str:
+        if self.shares_schema and prompt.says_form and self.reply_format is ResponseFormat.JSON_SCHEMA:
+            return SHARED_SCHEMA
+        return prompt.schema
 
     def deviations(self, prompt: Prompt, temperature: float) -> dict[str, JsonValue]:
         """Return what was sent otherwise than asked for: the value that was sent, None where none was."""
         changed: dict[str, JsonValue] = {name: json.loads(value) for name, value in self.extra}
-        changed |= dict.fromkeys(self.dropped - LIMITS)
+        changed |= dict.fromkeys(self.dropped - UNASKED)
         if self.dropped >= LIMITS:
             changed["max_tokens"] = None
         asked = {"temperature": temperature, "max_tokens": prompt.max_output_tokens}
@@ -120,6 +138,7 @@ class FormatFallback:
         self._lock = threading.Lock()
         self._form = RequestForm(ResponseFormat.JSON_SCHEMA, dropped)
         self._worked: set[ResponseFormat] = set()
+        self._knows_cache = False
         self._name = name
         self._roomy_since = 0.0
         self.room_factor = 1
@@ -136,6 +155,13 @@ class FormatFallback:
         """Fields that this model has no word for."""
         with self._lock:
             self._form = replace(self._form, dropped=self._form.dropped | fields)
+
+    def use_cache(self, cache: PrefixCache) -> None:
+        """Put requests so that the server can cache their beginning; what it refused of that since stays left out."""
+        with self._lock:
+            if not self._knows_cache:
+                self._knows_cache = True
+                self._form = replace(self._form, shares_schema=cache.schema_first, names_cache=cache.key)
 
     def has_worked(self, reply_format: ResponseFormat) -> bool:
         return reply_format in self._worked
@@ -165,6 +191,9 @@ class FormatFallback:
                 return form.reply_format
             if verdict.means is not Meaning.PARAMETER:
                 return None
+            if verdict.parameter == "response_format" and form.shares_schema:
+                self._form = replace(self._form, shares_schema=False)
+                return form.reply_format
             if verdict.parameter == "response_format":
                 if below is not None:
                     self._step_to(below)
@@ -216,7 +245,9 @@ class FormatFallback:
             return False
         extra = tuple((field, value) for field, value in self._form.extra if field != name)
         if name not in self._form.dropped:
-            told = "" if name in LIMITS else f"does not take {name}: it is left out, and the server's own default holds"
+            told = (
+                "" if name in UNASKED else f"does not take {name}: it is left out, and the server's own default holds"
+            )
             self._learn(replace(self._form, dropped=dropped, extra=extra), told)
         return True
 

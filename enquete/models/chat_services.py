@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import JsonValue
 
+from enquete.models.server_profiles import PrefixCache
 from enquete.models.servers import Facts
 
 T = TypeVar("T")
@@ -42,6 +43,9 @@ class ChatService(Protocol):
 
     def untaken(self, model: str) -> frozenset[str]:
         """Return the fields of a request that this model has no word for, so that they are not sent."""
+
+    def prefix_cache(self, model: str) -> PrefixCache:
+        """Return what is cached of a prompt's beginning where this model is asked."""
 
     async def aclose(self) -> None:
         """Let go of connections; requests in flight fail."""

@@ -16,12 +16,16 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import JsonValue
 
+from enquete.models.chat_completions import CACHE_KEY
 from enquete.models.faults import Refused, Trouble, connection_fault, fault_of, mask
+from enquete.models.prices import OPENAI_URL
 from enquete.models.server_profiles import (
     LONGEST_RETRY_AFTER_S,
     Meaning,
+    PrefixCache,
     ServerError,
     Verdict,
+    prefix_cache_of,
     read_error,
     understand,
 )
@@ -35,6 +39,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 """Fields of a request, and how chat models call them; the first that a model has is meant."""
 NO_RETRIES: Mapping[str, int] = {"ChatGoogleGenerativeAI": 1}
 """Times that a package itself may try: whether another attempt may be paid for is the transport's decision."""
+ANTHROPIC_URL = "https://api.anthropic.com"
 ANSWER_TOOL = "answer"
 COPIES = 64
 
@@ -56,6 +61,8 @@ class LangChainChat:
         fields = {name: body[name] for name in FIELDS if name in body}
         chat = self._adapted(str(body["model"]), tuple(fields.items()))
         options = _form_of_reply(chat, body.get("response_format"))
+        if CACHE_KEY in body and _is_kind(chat, "BaseChatOpenAI"):
+            options.setdefault("extra_body", {})[CACHE_KEY] = body[CACHE_KEY]
         try:
             message = await chat.ainvoke(_as_messages(chat, body), **options)
         except Exception as error:  # every package has its own; nothing of ours is called in here
@@ -76,6 +83,15 @@ class LangChainChat:
         """See `ChatService.untaken`."""
         known = type(self._make(model)).model_fields
         return frozenset(name for name, own in FIELDS.items() if not any(each in known for each in own))
+
+    def prefix_cache(self, model: str) -> PrefixCache:
+        """See `ChatService.prefix_cache`. Anthropic reads tools, and with them the form of a reply, before all else."""
+        chat = self._make(model)
+        if _is_kind(chat, "ChatAnthropic"):
+            return prefix_cache_of(ANTHROPIC_URL)
+        if _is_kind(chat, "BaseChatOpenAI"):
+            return prefix_cache_of(getattr(chat, "openai_api_base", None) or OPENAI_URL)
+        return PrefixCache()
 
     async def aclose(self) -> None:
         """See `ChatService.aclose`: packages keep their connections themselves."""

@@ -25,7 +25,16 @@ from pydantic import JsonValue, SecretStr
 
 from enquete.models.faults import NotRead, Refused, Trouble, connection_fault, fault_of
 from enquete.models.server_facts import ServerFacts
-from enquete.models.server_profiles import LONGEST_RETRY_AFTER_S, Meaning, ServerError, Verdict, mask, read_error
+from enquete.models.server_profiles import (
+    LONGEST_RETRY_AFTER_S,
+    Meaning,
+    PrefixCache,
+    ServerError,
+    Verdict,
+    mask,
+    prefix_cache_of,
+    read_error,
+)
 from enquete.models.servers import Facts
 
 MOST_BYTES = 4 * 2**20
@@ -104,6 +113,10 @@ class OpenAIChat:
     def untaken(self, model: str) -> frozenset[str]:
         """See `ChatService.untaken`."""
         return frozenset()
+
+    def prefix_cache(self, model: str) -> PrefixCache:
+        """See `ChatService.prefix_cache`."""
+        return prefix_cache_of(self._base_url)
 
     async def aclose(self) -> None:
         """See `ChatService.aclose`."""

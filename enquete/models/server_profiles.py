@@ -275,6 +275,16 @@ class ThinkingRow(BaseModel):
     send: dict[str, JsonValue]
 
 
+class PrefixCache(BaseModel):
+    """What a server caches of a prompt's beginning: see server_profiles.yaml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = ""
+    schema_first: bool = False
+    key: bool = False
+
+
 class ServerProfiles(BaseModel):
     """The whole table."""
 
@@ -282,7 +292,7 @@ class ServerProfiles(BaseModel):
 
     replies: tuple[ReplyRow, ...]
     thinking_off: tuple[ThinkingRow, ...]
-    prompt_cache_key: tuple[str, ...]
+    prefix_cache: tuple[PrefixCache, ...]
 
 
 @cache
@@ -309,6 +319,10 @@ def thinking_off(base_url: str, kind: str) -> Mapping[str, JsonValue] | None:
     return None
 
 
-def takes_prompt_cache_key(base_url: str) -> bool:
-    """Return whether this server keeps prompts with one key together, so that their common beginning is cached."""
-    return urlsplit(base_url).hostname in server_profiles().prompt_cache_key
+def prefix_cache_of(base_url: str) -> PrefixCache:
+    """Return what the server at this address caches of a prompt's beginning; of an unknown one, nothing to act on."""
+    host = urlsplit(base_url).hostname or ""
+    for row in server_profiles().prefix_cache:
+        if fnmatchcase(host, row.host):
+            return row
+    return PrefixCache()

@@ -241,6 +241,7 @@ class Request:
         self._fallback: FormatFallback = fallback_of(self.to.base_url, self.model)
         if untaken := self.to.client.untaken(self.model):
             self._fallback.leave_out(untaken)
+        self._fallback.use_cache(self.to.client.prefix_cache(self.model))
         self._form = self._fallback.form()  # in which it was last sent
         self._start_over()
 

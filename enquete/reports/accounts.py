@@ -401,8 +401,8 @@ def limits(
     """Rows of LIMITS_TABLE, the gravest first."""
     asked = took_part(reading, frame)
     rows = [
-        *_about_respondents(reading, asked, health), *_about_memory(reading, frame), *_about_change(reading, results),
-        *_about_shape(health), *_about_samples(reading, results, health),
+        *_about_respondents(reading, frame, asked, health), *_about_memory(reading, frame),
+        *_about_change(reading, results), *_about_shape(health), *_about_samples(reading, results, health),
         *_about_numbers(reading, frame, asked, partial=partial),
     ]  # fmt: skip
     empty: Row = {column.name: None for column in LIMITS_TABLE.stored}
@@ -419,7 +419,7 @@ def _compared_with_people(health: Health) -> bool:
     return any(check.found.verdict != "not computed" for check in of_people)
 
 
-def _about_respondents(reading: RunReading, asked: TookPart, health: Health) -> Iterator[Row]:
+def _about_respondents(reading: RunReading, frame: pd.DataFrame, asked: TookPart, health: Health) -> Iterator[Row]:
     main, n_people = reading.record.main, len(asked.people)
     if not asked.agents:
         yield {"limit": "people", "n_people": n_people}
@@ -430,7 +430,8 @@ def _about_respondents(reading: RunReading, asked: TookPart, health: Health) -> 
         yield {"limit": "synthetic"}
     else:
         yield {"limit": "model", "models": list(asked.models) or [main.model]}
-        yield {"limit": "confidence"}
+        if frame["confidence"].notna().any():
+            yield {"limit": "confidence"}
     inference = "inference_of_models" if asked.models else "inference"
     yield {"limit": inference, "n": len(asked.agents), "n_models": len(asked.models)}
     if main.respondent == "llm":

@@ -28,6 +28,7 @@ class Provider(NamedTuple):
 
 
 PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider(keys=("OPENAI_API_KEY",), url="https://api.openai.com/v1"),
     "anthropic": Provider("anthropic", ("ANTHROPIC_API_KEY",), "https://api.anthropic.com"),
     "google_genai": Provider(
         "google", ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "https://generativelanguage.googleapis.com"
@@ -51,7 +52,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "upstage": Provider(keys=("UPSTAGE_API_KEY",)),
     "xai": Provider(keys=("XAI_API_KEY",), url="https://api.x.ai"),
 }
-"""Those of `init_chat_model`, but for OpenAI, whose protocol is spoken to every name without a provider."""
+"""Those of `init_chat_model`. A name without a provider is asked in OpenAI's protocol at the server that is named."""
 
 ALIASES = {"google": "google_genai", "gemini": "google_genai", "bedrock": "bedrock_converse", "azure": "azure_openai"}
 

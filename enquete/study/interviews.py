@@ -125,11 +125,13 @@ def ask(
     *questions: PollQuestion,
     topic: str = "",
     instruction: Words | None = None,
+    confidence: bool = False,
     **request: Unpack[Arguments],
 ) -> Run:
     """Ask every agent these questions once; the run, with the ledger, table and report of any other.
 
-    Takes all that `conduct_interviews` takes but methods and instruments. Raises InstrumentError with every question
+    Takes all that `conduct_interviews` takes but methods and instruments. `confidence`: also ask how sure agents are of
+    each rating, which doubles its cost. Raises InstrumentError with every question
     that cannot be asked.
     """
     if not questions:
@@ -138,7 +140,7 @@ def ask(
     if wrong:
         raise SettingsError(f"ask: {wrong[0]} is no question; write Likert(…), Choice(…), Number(…) or Open(…)")
     name = next(name for name, method in methodologies().items() if issubclass(method.instrument, QuestionsInstrument))
-    document = as_document(questions, topic, instruction)
+    document = as_document(questions, topic, instruction, confidence=confidence)
     asked: Arguments = {**request, "methods": [name], "instruments": {name: document}}
     return conduct_interviews(sim_id, **asked)
 

@@ -29,6 +29,7 @@ ELSEWHERE = {
     "item_order",
     "scales",
     "primary",
+    "confidence",
 }
 """Keys of every instrument, which own-instruments.md documents for all."""
 

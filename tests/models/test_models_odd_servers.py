@@ -16,6 +16,7 @@ import pytest
 from aiohttp import web
 
 import enquete
+from enquete.interfaces.cli.summary import headline
 from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.odd_server import Oddity, OddServer, as_events, content_of, prompt_of, with_message
@@ -231,6 +232,32 @@ def test_a_parameter_is_put_as_the_server_takes_it_and_recorded(
         "seed": "does not take seed",
     }  # fmt: skip
     assert any(told[next(iter(sent))] in message for message in caplog.messages)
+
+
+def test_what_was_really_sent_is_said_wherever_the_temperature_is(tmp_path: Path) -> None:
+    """Terminal, account, report, table, codebook and the instruments' file: not "temperature 0.7" (gpt-5's refusal)."""
+    people = tmp_path / "people.json"
+    people.write_text(json.dumps([{"name": name, "persona": f"{name} lives here."} for name in NAMES]), "utf-8")
+    (tmp_path / "harbour.yaml").write_text(INSTRUMENT, "utf-8")
+    with OddServer(gpt5) as server:
+        run = enquete.conduct_interviews(
+            people, out=str(tmp_path / "out"), base_url=server.base_url, model="m", respondent="llm", language="en",
+            methods=["longitudinal"], instruments={"longitudinal": str(tmp_path / "harbour.yaml")}, temperature=0.7,
+            budget_tokens=10**7,
+        )  # fmt: skip
+    assert run.status == "completed", run.note
+    assert run.sent_otherwise == {"m": {"temperature": None}}
+    told = "Answered by m, at its server's default temperature: the model does not take 0.7."
+    assert told in "\n".join(headline(run))
+    written = {path.name: path for path in sorted((tmp_path / "out").rglob("*"))}
+    account = json.loads(written["account.json"].read_text("utf-8"))
+    used = json.loads(written["instruments_used.json"].read_text("utf-8"))
+    (arm,) = account["arms"]
+    assert (arm["temperature"], arm["sent"]) == (None, "temperature: left out")
+    assert used["sent_otherwise"] == {"m": {"temperature": None}}
+    frame = run.responses
+    assert frame["temperature"].isna().all()
+    assert "The model does not take temperature 0.7" in written["appendix.md"].read_text("utf-8")
 
 
 # --- where the answer is ---------------------------------------------------------------------------------------------

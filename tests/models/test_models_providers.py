@@ -134,6 +134,17 @@ def test_a_prompt_that_gemini_blocks_is_one_refused_agent(tmp_path: Path) -> Non
     assert statuses(run) == {"ok": 15, "refused": 15}
 
 
+def test_openai_may_be_named_as_a_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As users of init_chat_model write it; the server gets the bare name."""
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
+    with ModelServer() as own:
+        run = run_poll(tmp_path, "openai:gpt-test", base_url=own.base_url)
+        assert own.count() == 2
+    assert run.status == "completed", run.note
+    assert statuses(run) == {"ok": 30}
+    assert [row[0] for row in rows(run.folder, "SELECT DISTINCT model FROM calls")] == ["openai:gpt-test"]
+
+
 def test_four_protocols_in_one_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A seat each at one table, the interviewer at the OpenAI-compatible server."""
     for _, package in PROVIDED:

@@ -10,7 +10,6 @@ from enquete.models.server_profiles import (
     Meaning,
     read_error,
     server_profiles,
-    takes_prompt_cache_key,
     thinking_off,
     understand,
 )
@@ -147,5 +146,3 @@ def test_the_table_is_whole_and_names_where_each_row_was_seen() -> None:
     assert thinking_off("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "") == {"enable_thinking": False}
     assert thinking_off("http://localhost:1/v1", "ollama") == {"reasoning_effort": "none"}
     assert thinking_off("http://localhost:1/v1", "") is None
-    assert takes_prompt_cache_key("https://api.openai.com/v1")
-    assert not takes_prompt_cache_key("http://localhost:1/v1")

@@ -18,7 +18,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.schema_filler import fill, schema_in_prompt, sentence
+from tests.support.schema_filler import fill, schema_in_form, schema_in_prompt, sentence
 
 Refusal = tuple[int, Any, dict[str, str]]
 
@@ -37,6 +37,8 @@ class Asked:
 
     def answer(self) -> str:
         schema = self.schema or schema_in_prompt(self.text)
+        if schema is not None and not schema.get("properties"):  # one for all questionnaires
+            schema = schema_in_form(self.text)
         if schema is None:
             return sentence(len(self.text))
         return json.dumps(fill(schema, f"0|{self.system}", self.text), ensure_ascii=False)

@@ -147,3 +147,100 @@ class _Filler:
         while len(text) < schema.get("minLength", 0):
             text += " " + sentence(self.draw(path + text))
         return text[: schema.get("maxLength", len(text))]
+
+
+# --- where a questionnaire's form stands in the prompt alone
+
+_FORM_TOKEN = re.compile(r'"[^"]*"|0\.…|…|[{}\[\]:,]')
+_OPTIONS = re.compile(r"^(?:(q\d+(?:(?: … |, )q\d+)*): |  )[^\W\d][^:=]*: (-?\w+(?: = .*)?(?:; .*)?)$")
+_QUESTION = re.compile(r"^(q\d+)(?: \([A-Z]+\))?: ")
+
+
+def schema_in_form(text: str) -> Mapping[str, JSON] | None:
+    """Return the schema that the form in a questionnaire's prompt stands for; None where there is no form.
+
+    A form shows the reply by example: {"q1" … "q14": {"value": …, "confidence": 0.…}, "q15": "…"}.
+    """
+    line = next((line for line in text.split("\n") if line.startswith('{"')), "")
+    if not line:
+        return None
+    return _FormReader(_FORM_TOKEN.findall(line), _options_in(text)).object_schema()
+
+
+def _options_in(text: str) -> dict[str, list[JSON]]:
+    """The options of each question, by its name: those of several stand before all, those of one below it."""
+    found: dict[str, list[JSON]] = {}
+    asked = ""
+    for line in text.split("\n"):
+        options = _OPTIONS.match(line)
+        if options is None:
+            question = _QUESTION.match(line)
+            asked = question[1] if question else asked
+            continue
+        names = _names(options[1]) if options[1] else [asked]
+        values = [part.partition(" = ")[0].strip() for part in options[2].split("; ") if "`" not in part]
+        plain: list[JSON] = [int(value) if value.lstrip("-").isdigit() else value for value in values]
+        found |= dict.fromkeys(names, plain)
+    return found
+
+
+def _names(listed: str) -> list[str]:
+    """q1 … q3 are q1, q2, q3."""
+    first, _, last = listed.partition(" … ")
+    if not last:
+        return listed.split(", ")
+    return [f"q{number}" for number in range(int(first[1:]), int(last[1:]) + 1)]
+
+
+class _FormReader:
+    def __init__(self, tokens: list[str], options: Mapping[str, list[JSON]]):
+        self._tokens = tokens
+        self._options = options
+        self._place = 0
+
+    def object_schema(self, asked: str = "") -> Mapping[str, JSON]:
+        self._take("{")
+        properties: dict[str, JSON] = {}
+        while self._next() != "}":
+            names = [self._take()]
+            while self._next() in (",", "…"):
+                is_range = self._take() == "…"
+                until = self._take()
+                names += (
+                    [f'"{name}"' for name in _names(f"{names[-1][1:-1]} … {until[1:-1]}")[1:]] if is_range else [until]
+                )
+            self._take(":")
+            start = self._place
+            for quoted in names:
+                name, self._place = quoted[1:-1], start
+                properties[name] = self._shape(asked or name)
+            if self._next() == ",":
+                self._take()
+        self._take("}")
+        return {"type": "object", "properties": properties, "required": list(properties)}
+
+    def _shape(self, asked: str) -> JSON:
+        token = self._next()
+        if token == "{":
+            return self.object_schema(asked)
+        if token == "[":
+            while self._take() != "]":
+                pass
+            options = self._options[asked]
+            return {"type": "array", "items": {"enum": options}, "minItems": len(options), "uniqueItems": True}
+        self._take()
+        if token == '"…"':
+            return {"type": "string"}
+        if token == "0.…":
+            return {"type": "number", "minimum": 0, "maximum": 1}
+        options = self._options.get(asked, [])
+        return {"enum": options} if options else {"type": "integer", "minimum": 0, "maximum": 10}
+
+    def _next(self) -> str:
+        return self._tokens[self._place]
+
+    def _take(self, expected: str = "") -> str:
+        token = self._next()
+        assert not expected or token == expected, (token, expected, self._tokens)
+        self._place += 1
+        return token

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, model_validator
 
 from enquete.analysis.stopping import Limits
-from enquete.instruments.instrument import Draft, Instrument
+from enquete.instruments.instrument import Draft, RatingInstrument
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import LANGUAGE_NAMES, Line, Part, Text, identifier, not_empty, suggestion, wrong
@@ -142,7 +142,7 @@ RATED = [
 """What is said above each round, and what themes are rated on, in a file that says neither."""
 
 
-class DelphiInstrument(Instrument):
+class DelphiInstrument(RatingInstrument):
     """Three rounds or more: open questions, rating of the themes, revision after feedback; `auto`: as many as it
     takes."""
 
@@ -218,7 +218,7 @@ class DelphiInstrument(Instrument):
         return scale_item(
             f"theme:{theme_id}/{dimension.dimension_id}", dimension.about(f"[{theme_id}]", "", language),
             self.scales[dimension.scale].options(language), about=f"[{theme_id}] {label}. {description}".strip(),
-            reason=reason,
+            confidence=self.confidence, reason=reason,
         )  # fmt: skip
 
 

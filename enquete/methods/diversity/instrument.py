@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from enquete.instruments.instrument import Draft, Instrument
+from enquete.instruments.instrument import Draft, RatingInstrument
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, on_scale
 from enquete.instruments.text import LANGUAGES, Line, Part, Text, current, identifier, shown, wrong
@@ -191,8 +191,11 @@ def grid_for(statements: int) -> dict[int, int]:
     return {column: side[abs(column)] if column else middle for column in range(-reach, reach + 1)}
 
 
-class DiversityInstrument(Instrument):
-    """A Q-sort, and axes where there are any: one vector of numbers an agent."""
+class DiversityInstrument(RatingInstrument):
+    """A Q-sort, and axes where there are any: one vector of numbers an agent.
+
+    `confidence` is asked of the axes: a Q-sort is one ranking, of which no statement is rated by itself.
+    """
 
     listed = ("statements", "statement_id")
     questions_tested = ("views", "types", "groups")
@@ -234,7 +237,8 @@ class DiversityInstrument(Instrument):
     def axis_items(self, language: Language) -> tuple[Item, ...]:
         """The axes in the file's order."""
         return tuple(
-            scale_item(axis.axis_id, axis.label.in_(language), axis.options(language)) for axis in self.likert_axes
+            scale_item(axis.axis_id, axis.label.in_(language), axis.options(language), confidence=self.confidence)
+            for axis in self.likert_axes
         )
 
     def wordings(self) -> Iterator[ReviewedText]:

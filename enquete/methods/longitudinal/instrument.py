@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, StrictBool, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, StrictBool, ValidationInfo, field_validator
 
-from enquete.instruments.instrument import Draft, Instrument, in_every_language, slug, spelled
+from enquete.instruments.instrument import Draft, RatingInstrument, in_every_language, slug, spelled
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Line, Part, Text, identifier, not_empty, reference
@@ -68,7 +68,7 @@ class Comment(Part):
     wording: Text
 
 
-class LongitudinalInstrument(Instrument):
+class LongitudinalInstrument(RatingInstrument):
     """What is asked, word for word, in every wave."""
 
     listed = ("items", "item_id")
@@ -79,6 +79,7 @@ class LongitudinalInstrument(Instrument):
     families: Annotated[dict[FamilyId, Family], AfterValidator(not_empty)]
     items: Annotated[tuple[LongitudinalItem, ...], AfterValidator(not_empty)]
     comment: Comment | None = None
+    confidence: StrictBool = Field(default=True, exclude_if=lambda asked: asked)
 
     @classmethod
     def complete(cls, draft: Draft) -> None:
@@ -102,7 +103,7 @@ class LongitudinalInstrument(Instrument):
         draft.take("families", families, "items[].family")
 
     def block_items(self, language: Language) -> tuple[Item, ...]:
-        """One wave: the scale items in the file's order, each with a confidence, then the comment."""
+        """One wave: the scale items in the file's order, each with a confidence where it is asked, then the comment."""
         closed = (self._scale_item(item, language) for item in self.items)
         if self.comment is None:
             return tuple(closed)
@@ -137,7 +138,7 @@ class LongitudinalInstrument(Instrument):
 
     def _scale_item(self, item: LongitudinalItem, language: Language) -> Item:
         options = self.scale_of(item.item_id).options(language)
-        return scale_item(item.item_id, item.wording.in_(language), options, confidence=True)
+        return scale_item(item.item_id, item.wording.in_(language), options, confidence=self.confidence)
 
 
 # --- a draft ----------------------------------------------------------------------------------------------------------

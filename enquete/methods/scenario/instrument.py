@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StrictInt, field_validator
 from pydantic_core import PydanticCustomError
 
-from enquete.instruments.instrument import Draft, Instrument, in_every_language, spelled
+from enquete.instruments.instrument import Draft, RatingInstrument, in_every_language, spelled
 from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AMOUNT, Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import (
@@ -119,7 +119,7 @@ class ScenarioDimension(Part):
     role: Annotated[Role, AfterValidator(_given_once)] | None = None
 
 
-class ScenarioInstrument(Instrument):
+class ScenarioInstrument(RatingInstrument):
     """Any number of scenarios from two on, each rated on all dimensions, in the order of the file."""
 
     scale_ends = AMOUNT
@@ -206,7 +206,7 @@ class ScenarioInstrument(Instrument):
     def _rating_item(self, scenario_id: str, dimension: ScenarioDimension, language: Language) -> Item:
         wording, scale = dimension.description or dimension.label, self.scale_of(dimension.dimension_id)
         item_id = f"{scenario_id}/{dimension.dimension_id}"
-        return scale_item(item_id, wording.in_(language), scale.options(language))
+        return scale_item(item_id, wording.in_(language), scale.options(language), confidence=self.confidence)
 
 
 # --- a draft ----------------------------------------------------------------------------------------------------------
