@@ -401,7 +401,7 @@ def _row(check: HealthCheck) -> dict[str, Any]:
     result = check.found
     named = f"{check.methodology}/{result.name}" if check.own else result.name
     least, most = result.threshold
-    trivial = result.name.endswith(("_rate", "_by_type")) and result.verdict == "fine" and result.value == 0
+    trivial = result.name.endswith("_rate") and result.verdict == "fine" and result.value == 0
     return {
         "methodology": check.methodology, "check": named, "meaning": named, "phase": check.phase, "probe": check.probe,
         "unit": check.unit, "value": result.value, "n": result.n, "benchmark": result.benchmark, "least": least,

@@ -104,33 +104,29 @@ def test_what_cannot_be_computed_is_never_a_pass():
 
 def test_small_runs_get_no_verdict_from_checks_but_say_so():
     health = examined(wave(random(4, 6)))
-    assert {check.found.verdict for check in health.checks if check.found.name in ("extreme_style", "flat_items")} == {
-        "not computed"
-    }
+    assert {check.found.verdict for check in health.checks if check.found.name == "coherence"} == {"not computed"}
     assert health.verdicts["longitudinal"] == Overall("cannot be judged", ("coherence:too_few_agents",))
 
 
-def test_a_forced_grid_has_profiles_but_no_style():
+def test_of_a_forced_grid_coherence_is_checked():
     grid = np.tile(np.repeat(np.arange(-3.0, 4.0), 2)[:12], (20, 1))
     shuffled = np.random.default_rng(1).permuted(grid, axis=1)
     rows = wave(shuffled, methodology="diversity", scale_min=-3, scale_max=3, block="sort")
     rows = [{**entry, "stakeholder_type": "xy"[int(entry["participant"][1:]) % 2]} for entry in rows]
     health = examined(rows, {"diversity": {"first_two": 0.4, "n": 20, "n_components": 2}})
-    assert named(health, "persona_flattening") == [("T1", "information", "types_alike")]
     assert named(health, "coherence") == [("T1", "bad", "no_more_than_chance")]  # random sorts
     assert named(health, "two_components") == [("", "fine", "")]
-    assert named(health, "extreme_style") == []
     assert named(health, "refusal_rate") == [("T1", "fine", "")]
 
 
-def test_revisions_after_feedback_are_no_style_and_gaps_count_in_every_round():
+def test_revisions_after_feedback_are_checked_for_gaps_alone():
     ratings = random(30, 12)
     rows = [
         *wave(ratings, methodology="delphi", round=2),
         *wave(np.full_like(ratings, 5), methodology="delphi", round=3),
     ]
     health = examined(rows)
-    assert named(health, "flat_items") == [("T1", "fine", "")]
+    assert len(named(health, "coherence")) == 1
     (unrevised,) = (check.found for check in health.checks if check.found.name == "unrevised")
     assert unrevised.value == 0
     (refused,) = (check.found for check in health.checks if check.found.name == "refusal_rate")
@@ -162,24 +158,14 @@ def spread_out(values: np.ndarray, **more) -> list[dict]:
     return rows
 
 
-def test_of_probabilities_the_medians_are_checked_and_style_from_their_mass():
-    """Ends: .7 of the answers there and .15 of their neighbours (a neighbour has two): by hand over the answers
-    given."""
+def test_of_probabilities_the_medians_are_checked():
     values = random(30, 12)
     diagnostics = {check.found.name: check.found for check in examined(spread_out(values)).checks}
-    by_hand = 0.7 * np.isin(values, (1, 5)).mean() + 0.15 * np.isin(values, (2, 4)).mean()
-    assert diagnostics["extreme_style"].value == pytest.approx(by_hand)
-    for name in ("straightlining", "position_share"):
-        assert (diagnostics[name].verdict, diagnostics[name].reason_code) == ("not computed", "distribution")
     points = {check.found.name: check.found for check in examined(wave(values)).checks}
-    for name in ("coherence", "flat_items", "missing_rate"):
+    for name in ("coherence", "missing_rate"):
         assert diagnostics[name] == points[name]
-
-
-def test_probabilities_that_are_not_in_the_table_leave_style_unchecked():
-    health = examined(wave(random(30, 12), elicitation="distribution"))
-    assert named(health, "extreme_style") == [("T1", "not computed", "distribution")]
-    assert named(health, "coherence")[0][1] != "not computed"
+    unlisted = examined(wave(values, elicitation="distribution"))  # the table does not hold them
+    assert named(unlisted, "coherence")[0][1] != "not computed"
 
 
 def test_probes_of_probabilities_are_compared():
@@ -208,12 +194,14 @@ def test_people_s_answers_are_compared_with_what_the_instrument_says():
 
 
 def test_a_fault_in_both_waves_is_one_fault():
-    """Everybody gives the ends alone, at T0 and at T1: one bad check, which alone leaves the data usable with
-    caution."""
-    ends = np.where(random(20, 12, high=2) == 1, 1.0, 5.0)
-    health = examined([*wave(ends, phase="T0"), *wave(ends[::-1], phase="T1")], {"longitudinal": {"kind": None}})
-    assert [verdict for _, verdict, _ in named(health, "extreme_style")] == ["bad", "bad"]
-    assert health.verdicts["longitudinal"].reasons.count("extreme_style:above") == 1
+    """A tenth of the answers is refused, at T0 and at T1: one caution."""
+    values = random(20, 12)
+    values[:2] = np.nan
+    refused = [*wave(values, phase="T0"), *wave(values, phase="T1")]
+    refused = [{**row, "status": "refused" if np.isnan(row["value"]) else row["status"]} for row in refused]
+    health = examined(refused, {"longitudinal": {"kind": None}})
+    assert [verdict for _, verdict, _ in named(health, "refusal_rate")] == ["caution", "caution"]
+    assert health.verdicts["longitudinal"].reasons.count("refusal_rate:above") == 1
 
 
 def test_other_arms_are_not_read():
@@ -502,7 +490,7 @@ def test_tables_are_filled_in():
 
 @pytest.mark.parametrize(
     ("check", "language", "bounds"),
-    [("extreme_style", "de", "4 % bis 60 %"), ("acquiescence", "en", "−0.50 to 0.50"), ("human_jsd", "en", "–")],
+    [("refusal_rate", "de", "5 %"), ("human_jsd", "en", "–")],
 )
 def test_thresholds_are_printed_as_they_are(check: str, language: str, bounds: str):
     results = told(examined(wave(random(20, 12))), language)
