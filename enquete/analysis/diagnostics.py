@@ -64,15 +64,15 @@ _KAPPA_LEAST = "SE(κ) ≈ (1 − κ²)/√n = .064 for κ = .6, n = 100; 10 age
 
 PLAUSIBILITY: Mapping[str, Threshold] = {
     "zero_drift": Threshold(
-        "share of agents whose answers are all equal at T0 and T1", (None, 0.80), FREE, {"agents": 1}, _FLAG,
+        "share of agents whose answers are all equal at T0 and T1", (None, 0.80), (None, 0.95), {"agents": 1}, _FLAG,
         "people", _NEVER, "a simulation that moves almost nobody was not remembered, or the answers were copied",
     ),
     "direction_flips": Threshold(
-        "share of agents that cross the midpoint on at least half of their items", (None, 0.80), FREE, {"agents": 1},
-        _FLAG, "people", _NEVER, "opposite answers throughout point to a keying or prompt fault",
+        "share of agents that cross the midpoint on at least half of their items", (None, 0.80), (None, 0.95),
+        {"agents": 1}, _FLAG, "people", _NEVER, "opposite answers throughout point to a keying or prompt fault",
     ),
     "unrevised": Threshold(
-        "share of panelists whose last ratings all equal their first", (None, 0.90), FREE, {"agents": 1}, _FLAG,
+        "share of panelists whose last ratings all equal their first", (None, 0.90), (None, 0.99), {"agents": 1}, _FLAG,
         "people", _NEVER, "feedback that nobody takes up makes later rounds a copy of the first",
     ),
     "rated_alike": Threshold(
