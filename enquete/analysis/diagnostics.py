@@ -155,13 +155,13 @@ QUALITY: Mapping[str, Threshold] = {
     ),
     "human_jsd": Threshold(
         "mean over items of 1 − JSD₂(simulated, human marginals)", FREE, FREE, {"items": 1},
-        "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale",
+        "an item needs 5 answers a point", "chance", "an even spread over the same scale",
         "caution where the simulated answers are no nearer to people's than an even spread over the scale: that is the "
         "benchmark",
     ),
     "human_w1": Threshold(
         "mean over items of 1 − W₁(simulated, human marginals)/(K − 1)", FREE, FREE, {"items": 1},
-        "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale",
+        "an item needs 5 answers a point", "chance", "an even spread over the same scale",
         "as for human_jsd",
     ),
 }  # fmt: skip
