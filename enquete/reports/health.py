@@ -365,8 +365,7 @@ def presentation(by_method: Mapping[str, Evaluation]) -> d.Presentation:
             d.View(at="digest", where="verdict in ('bad', 'caution')",
                 columns=d.names("methodology check verdict value why"), top=12),
         ),
-        note=N_("Rates of gaps that are 0 have no row. For differences between types n counts agents of types with at "
-                "least five agents."),
+        note=N_("Rates of gaps that are 0 have no row."),
     )  # fmt: skip
     return d.Presentation(
         title=CHECKS_TITLE, tables=(VERDICTS_TABLE, checks, PROBES_TABLE, SHAPES), facts=FACTS, charts=(GLANCE,)

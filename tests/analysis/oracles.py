@@ -191,8 +191,6 @@ HEALTH = (
          "test_exposure_probes.py::test_student_is_scipys", "oracle.low"),
     Line("gaps of an item and a type", "quality.nonresponse", "exact binomial, Holm", "p = 6.41e−8",
          "test_nonresponse.py::test_one_item_that_a_type_refuses_is_found_below_five_per_cent", "6.41e-8"),
-    Line("gaps between types", "quality.nonresponse", "scipy.stats.kruskal", "3/10 − 2/60",
-         "test_nonresponse.py::test_types_differ", "stats.kruskal("),
     Line("ICC(A,1) over orders", "agreement.components", "Shrout & Fleiss 1979, six targets, four judges", ".29",
          "test_arm_agreement.py::test_shrout_and_fleiss", "0.29"),
     Line("stratified κ", "agreement.stratified_kappa", "sklearn's cohen_kappa_score, one item", ANY,
