@@ -103,13 +103,6 @@ def aligned(tables: Sequence[Answers]) -> Aligned:
     return Aligned(participants, items, filled, first.reverse[columns[0]], rows, columns)
 
 
-def balanced_families(answers: Answers) -> dict[str, tuple[Flags, Flags]]:
-    """Forward and reversed items of the families that have both."""
-    members = {str(name): answers.families == name for name in sorted(set(answers.families))}
-    sides = {name: (items & ~answers.reverse, items & answers.reverse) for name, items in members.items()}
-    return {name: (forward, turned) for name, (forward, turned) in sides.items() if forward.any() and turned.any()}
-
-
 def row_means(x: Floats) -> Floats:
     """Over what is known of a row; NaN where nothing is."""
     known = ~np.isnan(x)

@@ -29,17 +29,12 @@ FREE: Bounds = (None, None)
 
 Basis = Literal["people", "chance", "published", "definition", "proposal"]
 
-LONGEST_RUN, RUN_OF_ITEMS = 7, 25
-ONE_ANSWER = 0.5  # share of pairs of agents with the same answer, beyond which an item is flat
 MOST_GAPS = 0.05
 SHIFT = 0.3  # points
 ANSWERS_A_POINT = 5
 LEAST_SHARED = 0.10  # mean r of two profiles as answered; people .20 and more
 ANSWERS_FOR_SD = 20  # of an item
-LEAST_OF_A_TYPE = 5  # agents
 LEAST_PULL = 0.05
-LEAST_IN_FAMILY = 3  # items
-ONE_PROFILE = 0.8  # mean r between profiles, of which most then is the items' means
 ALPHA = 0.05
 SURELY = 0.01  # of a test that alone makes data not usable
 SURE_FROM = 20  # agents: of 440 panels of 10 and 15 drawn from people's, 1% looked like none, of 20 no panel
@@ -62,7 +57,6 @@ class Threshold:
     floor: bool = field(default=False)  # tells answers from chance: without one that does, nothing can be judged
 
 
-_PEOPLE = "26 panels of people [deliberr]"
 _TEN = "22 panels of 10 and more people [deliberr]"
 _NEVER = "none of 300 people in 13 groups [deliberr]"
 _FLAG = "a flag to look at the answers, computed wherever there are any"
@@ -70,15 +64,15 @@ _KAPPA_LEAST = "SE(κ) ≈ (1 − κ²)/√n = .064 for κ = .6, n = 100; 10 age
 
 PLAUSIBILITY: Mapping[str, Threshold] = {
     "zero_drift": Threshold(
-        "share of agents whose answers are all equal at T0 and T1", (None, 0.80), FREE, {"agents": 1}, _FLAG,
+        "share of agents whose answers are all equal at T0 and T1", (None, 0.80), (None, 0.95), {"agents": 1}, _FLAG,
         "people", _NEVER, "a simulation that moves almost nobody was not remembered, or the answers were copied",
     ),
     "direction_flips": Threshold(
-        "share of agents that cross the midpoint on at least half of their items", (None, 0.80), FREE, {"agents": 1},
-        _FLAG, "people", _NEVER, "opposite answers throughout point to a keying or prompt fault",
+        "share of agents that cross the midpoint on at least half of their items", (None, 0.80), (None, 0.95),
+        {"agents": 1}, _FLAG, "people", _NEVER, "opposite answers throughout point to a keying or prompt fault",
     ),
     "unrevised": Threshold(
-        "share of panelists whose last ratings all equal their first", (None, 0.90), FREE, {"agents": 1}, _FLAG,
+        "share of panelists whose last ratings all equal their first", (None, 0.90), (None, 0.99), {"agents": 1}, _FLAG,
         "people", _NEVER, "feedback that nobody takes up makes later rounds a copy of the first",
     ),
     "rated_alike": Threshold(
@@ -90,50 +84,6 @@ PLAUSIBILITY: Mapping[str, Threshold] = {
         "share of variance of the first two principal components", (0.30, None), FREE, {"agents": 2}, _FLAG,
         "proposal", "of 50 people it was .315, of as many random rows .178; it depends on the number of columns",
         "answers that share no structure make types doubtful; whether there is any at all is for coherence to say",
-    ),
-}  # fmt: skip
-
-STYLE: Mapping[str, Threshold] = {
-    "acquiescence": Threshold(
-        "mean over agents of Σ_f w_f·(F_f + R_f)/2 / Σ w_f; F_f, R_f: mean distance from the midpoint, in points, of "
-        "family f's forward and reversed items as answered; w_f: number of balanced pairs, min(forward, reversed)",
-        (-0.5, 0.5), FREE, {"agents": 10, "pairs": 3},
-        "agents' values have an SD near .5, so 10 agents give an SE near .16, a third of the bound; 3 pairs, since the "
-        "wording of one pair can favour a side", "proposal", "no benchmark of people was found",
-        "agreeing with a statement and with its reverse is style, not content", 0.0,
-    ),
-    "extreme_style": Threshold(
-        "share of answers (or of probability) on an end of the scale, over scales of at least 5 points",
-        (0.04, 0.60), (None, 0.80), {"answers": 100, "agents": 5},
-        "panels of 5 drawn from people's have .04 to .54", "people",
-        _PEOPLE + ": .11 to .33, on 7 points .25 in the mean, on 11 .18",
-        "ends that are never or nearly always chosen distort means, variances and polarisation", 0.21,
-    ),
-    "midpoint_style": Threshold(
-        "share of answers (or of probability) on the midpoint, over odd scales of at least 5 points",
-        (0.01, 0.50), (None, 0.75), {"answers": 100, "agents": 5},
-        "panels of 5 drawn from people's have .02 to .24", "people",
-        _PEOPLE + ": .04 to .18, on 7 points .11 in the mean, on 11 as much",
-        "hedging hides opinions, its absence invents them", 0.11,
-    ),
-    "straightlining": Threshold(
-        "share of agents whose longest run of identical answers, in the order shown, exceeds 7 + ln(L/25)/ln 4 for L "
-        "items; beyond a bound where the exact binomial test of it has p < .05",
-        (None, 0.10), (None, 0.30), {"agents": 5, "items": 10},
-        "below 10 items the limit is near L itself; of 5 agents 3 are surely more than .10, all 5 more than .30",
-        "people", "0 to .11 of a panel of people [deliberr]; 10 to 12% of undergraduates answer a lengthy survey "
-        "carelessly [meade_craig_2012]. A run of 7 in 25, and how it grows with L, are this project's proposal",
-        "answers that are ticked through say nothing", 0.10, True,
-    ),
-    "position_share": Threshold(
-        "the larger, in size, of P(first shown) − E(first) and P(last shown) − E(last), over answers whose option "
-        "order is known; E: the items' own shares of the options shown there, 1/K when orders are random",
-        (-0.10, 0.10), FREE, {"answers": 200, "agents": 10},
-        "SE = √(.2·.8/200) = .028, a quarter of the bound; needs a quarter of the answers under other option orders, "
-        "else position and content are one", "proposal",
-        "people [poq_2007] and models [pezeshkpour_hruschka_2024] depend on the order of options; how much is too "
-        "much, nobody says",
-        "the place of an option is no reason to choose it", 0.0,
     ),
 }  # fmt: skip
 
@@ -162,26 +112,6 @@ COHERENCE: Mapping[str, Threshold] = {
         "who repeats the answer before, whatever is asked, has not read; and that neighbours are answered alike then "
         "passes for opinions that hang together", None, True,
     ),
-    "family_alpha": Threshold(
-        "median over families of Cronbach's α, items rekeyed; caution if p ≥ .05 against answers dealt to other agents",
-        FREE, FREE, {"agents": 20, "families": 1},
-        "20 agents, since the spread of α by chance is that of a correlation; a family needs 3 items", "chance",
-        "by permutation",
-        "items of one family, rekeyed, are about one thing. Families are themes and no tested scales: no bound on α "
-        "itself", 0.0,
-    ),
-    "reversed_items": Threshold(
-        "r over agents between the means of a family's forward and reversed items as answered, as distances from the "
-        "item's mean, over families keyed both ways; bad if p < .01 that it is so far above 0, the reversed items "
-        "dealt to other agents",
-        FREE, FREE, {"agents": 10, "pairs": 3},
-        "10 agents can be dealt in 3.6 million ways; 3 pairs, since the wording of one pair can be at fault", "chance",
-        "by permutation. A tenth of respondents who do not attend to the direction of items make a factor of the "
-        "reversed ones [schmitt_stults_1985] and refute a scale's one factor [woods_2006]; here they outweigh the "
-        "others",
-        "who agrees with a statement and with its opposite has not read what they say. Where that is true of opinions "
-        "too, the keys are wrong, and everything rekeyed with them", None, True,
-    ),
     "answer_stability": Threshold(
         "r between two waves or rounds of the same agents, answers as distances from the item's mean in each, without "
         "the agent's own level; bad if the upper end (95%, one-sided, over second waves handed to other agents) lies "
@@ -198,30 +128,13 @@ _MISSING: tuple[Basis, str] = (
     "bad: more than the 15 to 20% that are common in educational and psychological studies [dong_peng_2013]; caution: "
     "a proposal",
 )
-_TYPES_LEAST = "two types of at least 5 agents: below, the χ² approximation of Kruskal–Wallis is poor"
 
 QUALITY: Mapping[str, Threshold] = {
-    "flat_items": Threshold(
-        "share of items to which more than half of the pairs of agents give the same answer", (None, 0.33),
-        (None, 0.67),
-        {"agents": 7, "items": 5}, "panels of 7 drawn from people's have up to .20, of 5 up to .45",
-        "people", _PEOPLE + ": 0 to .06", "agents that all say the same are one respondent",
-    ),
     "variance_ratio": Threshold(
         "median over items of SD(simulated)/SD(human), n − 1", (0.6, None), FREE, {"items": 1},
         "an item needs 20 answers: relative SE of an SD ≈ 1/√(2·19) = .16", "proposal",
         "models vary less than people [peng_2025] [bisbee_2023]; the bound is this project's",
         "models understate how far people differ", 1.0,
-    ),
-    "persona_flattening": Threshold(
-        "mean r within types less mean r between types, of two agents' profiles over the items both answered: rekeyed, "
-        "as distances from the item's mean. Information if p ≥ .05 with types dealt to other agents; bad if besides "
-        "the profiles as answered (items' means left in) agree by a mean r above .8",
-        FREE, FREE, {"agents": 7, "items": 10, "types": 2},
-        "r over fewer than 10 items has an SE above .33; 7 agents give 21 pairs; types of at least 2 agents",
-        "people", _PEOPLE + ": profiles as answered .20 to .62, of 7 drawn from them up to .76; people's own groups "
-        "cannot be told apart either",
-        "personas that give one profile are one respondent. Types that differ show that they do not", None, True,
     ),
     "contentless": Threshold(
         "share of agents with a row of seven and more closed answers of which nine in ten are the same, or half of "
@@ -232,51 +145,23 @@ QUALITY: Mapping[str, Threshold] = {
             "project's rules",
         "an answer can be readable and say nothing", 0.0, True,
     ),
-    "empty_texts": Threshold(
-        "share of texts that are no sentence, refer back, repeat scale, question or themselves, or are in another "
-        "language",
-        (None, 0.25), FREE, {"texts": 1}, "every text is judged by itself", "proposal", "no benchmark was found",
-        "comments may be left open; reasons that say nothing explain nothing", 0.0,
-    ),
     "refusal_rate": Threshold(
         "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, *_MISSING,
         "refusals are not at random", None, True,
-    ),
-    "repair_rate": Threshold(
-        "repaired / asked", (None, MOST_GAPS), FREE, {"answers": 20}, _CELLS, "proposal", "no benchmark was found",
-        "answers that had to be mended are less the agent's own",
     ),
     "missing_rate": Threshold(
         "(invalid + failed) / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, *_MISSING,
         "gaps are not at random", None, True,
     ),
-    "refusal_by_type": Threshold(
-        "refused: the largest difference between types in the mean rate of their agents; Kruskal–Wallis over agents, "
-        "Holm over the three",
-        (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
-        "chance", "in the run's own data",
-        "caution needs Holm p < .05 and more than two points per cent: with thousands of agents trifles are "
-        "significant", 0.0,
-    ),
-    "repair_by_type": Threshold(
-        "repaired: as for refusal_by_type", (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
-        "chance", "in the run's own data",
-        "as for refusal_by_type", 0.0,
-    ),
-    "missing_by_type": Threshold(
-        "invalid or failed: as for refusal_by_type", (None, 0.02), (None, 0.20), {"agents": 10, "types": 2},
-        _TYPES_LEAST,
-        "chance", "in the run's own data", "as for refusal_by_type", 0.0,
-    ),
     "human_jsd": Threshold(
         "mean over items of 1 − JSD₂(simulated, human marginals)", FREE, FREE, {"items": 1},
-        "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale",
+        "an item needs 5 answers a point", "chance", "an even spread over the same scale",
         "caution where the simulated answers are no nearer to people's than an even spread over the scale: that is the "
         "benchmark",
     ),
     "human_w1": Threshold(
         "mean over items of 1 − W₁(simulated, human marginals)/(K − 1)", FREE, FREE, {"items": 1},
-        "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale",
+        "an item needs 5 answers a point", "chance", "an even spread over the same scale",
         "as for human_jsd",
     ),
 }  # fmt: skip
@@ -354,7 +239,7 @@ PROBES: Mapping[str, Threshold] = {
     ),
 }  # fmt: skip
 
-THRESHOLDS: Mapping[str, Threshold] = {**PLAUSIBILITY, **COHERENCE, **STYLE, **QUALITY, **PROBES}
+THRESHOLDS: Mapping[str, Threshold] = {**PLAUSIBILITY, **COHERENCE, **QUALITY, **PROBES}
 """By name, in the order in which a table would show them."""
 
 
@@ -377,7 +262,6 @@ DECIMALS = 12  # values are compared to this many: 3/10 computed as 0.3000000000
 MOST_BAD = 1  # bad checks, none of them decisive, that still leave the data usable with caution
 TOO_FEW = "too_few_"
 NO_VARIATION = "no_variation"  # with it a lack of data; other reasons lie in the design, such as items keyed one way
-DISTRIBUTION = "distribution"
 COHERENT, BESIDES = "coherence", "order_smoothness"  # a pass of the first counts only with the second
 RELIABILITY = "test_retest"  # the check without which noise and opinion cannot be told apart
 NOT_TESTED = "reliability_not_tested"

@@ -1,11 +1,11 @@
-"""Whether a panel's answers are as people's: spread, profiles, probabilities, gaps, plausible change."""
+"""Whether a panel's answers are as people's: spread, probabilities, gaps, plausible change."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,16 +15,12 @@ from numpy.typing import NDArray
 from enquete.analysis.answers import STATUSES, Aligned, Answers, Codes, Flags, aligned
 from enquete.analysis.association import alike_ratings
 from enquete.analysis.change import holm
-from enquete.analysis.coherence import DRAWS, centred_items, exceeded
 from enquete.analysis.diagnostics import (
     ALPHA,
     ANSWERS_A_POINT,
     ANSWERS_FOR_SD,
     DECIMALS,
-    LEAST_OF_A_TYPE,
     MOST_GAPS,
-    ONE_ANSWER,
-    ONE_PROFILE,
     THRESHOLDS,
     Detail,
     Diagnostic,
@@ -32,7 +28,7 @@ from enquete.analysis.diagnostics import (
     compared,
     judged,
 )
-from enquete.analysis.estimates import MOST_PAIRS, Floats
+from enquete.analysis.estimates import Floats
 
 
 @dataclass(frozen=True)
@@ -41,27 +37,6 @@ class ExpectedAnswers:
 
     answers: Answers
     mass: Floats
-
-    @property
-    def ends(self) -> Floats:
-        """Probability of the lowest and highest point, agents × items."""
-        last = (self.answers.points - 1)[None, :, None]
-        highest = np.take_along_axis(self.mass, np.broadcast_to(last, (*self.mass.shape[:2], 1)), axis=2)
-        return np.asarray(self.mass[:, :, 0] + highest[:, :, 0])
-
-    @property
-    def middle(self) -> Floats:
-        """Probability of the midpoint; scales with an even number of points give that beside it."""
-        centre = ((self.answers.points - 1) // 2)[None, :, None]
-        middle = np.take_along_axis(self.mass, np.broadcast_to(centre, (*self.mass.shape[:2], 1)), axis=2)
-        return np.asarray(middle[:, :, 0])
-
-    @property
-    def means(self) -> Answers:
-        """The table with expected values Σ k·p(k) in place of medians."""
-        steps = np.where(np.isnan(self.mass), 0.0, self.mass) @ np.arange(self.mass.shape[2])
-        known = ~np.isnan(self.mass[:, :, 0])
-        return replace(self.answers, value=np.where(known, self.answers.low + steps, np.nan))
 
     @property
     def tables(self) -> dict[str, Floats]:
@@ -133,24 +108,6 @@ Tables = Mapping[str, Codes | Floats]
 """Item → how many answers each of its points got."""
 
 
-# --- items that all answer alike --------------------------------------------------------------------------------------
-
-
-def flat_items(answers: Answers) -> Diagnostic:
-    """Share of items to which more than half of the pairs of agents give the same answer; no bias in small panels."""
-    shares = {item: alike(counts) for item, counts in _tables(answers).items() if counts.sum() > 1}
-    flat = [item for item, share in shares.items() if round(share - ONE_ANSWER, DECIMALS) > 0]
-    detail: Detail = {"alike": shares, "flat": flat}
-    counts = {"agents": int((~np.isnan(answers.value)).any(axis=1).sum()), "items": len(shares)}
-    return judged("flat_items", len(flat) / len(shares) if shares else None, counts, detail=detail)
-
-
-def alike(counts: Codes) -> float:
-    """Σ nₖ(nₖ − 1)/(n(n − 1)): share of pairs with the same answer, nₖ answers at point k. Source: Simpson 1949."""
-    n = int(counts.sum())
-    return float((counts * (counts - 1)).sum() / (n * (n - 1)))
-
-
 def _tables(answers: Answers) -> dict[str, Codes]:
     """Item → how often each of its scale points was chosen."""
     tables = {}
@@ -206,133 +163,6 @@ def _require_items(answers: Answers, given: Mapping[str, object], name: str) -> 
         raise ValueError(f"{name} names item {unknown[0]!r}; the answers hold {', '.join(map(str, answers.items))}")
 
 
-# --- persona flattening ----------------------------------------------------------------------------------------------
-
-
-def persona_flattening(answers: Answers, *, seed: int = 0) -> Diagnostic:
-    """How much more alike two agents of one stakeholder type answer than two of different types, r of centred profiles.
-
-    Items' means are taken out: what all agents share says nothing about personas. Copies of one profile differ by 0, in
-    one type as in several. All pairs up to 200 agents, else 20,000
-    drawn by `seed`. A pair counts if both vary over at least ten common items; agents who give one answer to everything
-    have no profile (see straightlining). The profiles as answered are in the detail as `as_answered`.
-    """
-    first, second = _pairs(answers.participants.size, seed)
-    least = THRESHOLDS["persona_flattening"].least["items"]
-    r = between_agent_correlations(centred_items(answers.rekeyed), first, second, least)
-    given = between_agent_correlations(answers.rekeyed, first, second, least)
-    as_answered, known = _mean(given[~np.isnan(given)]), ~np.isnan(given if np.isnan(r).all() else r)
-    copies = np.isnan(r).all() and as_answered is not None
-    apart = NO_DIFFERENCE if copies else types_apart(r, first, second, answers.types, seed)
-    sizes = pd.Series(answers.types).value_counts()
-    counts = {
-        "agents": np.unique(np.concatenate([first[known], second[known]])).size or answers.participants.size,
-        "items": int((~np.isnan(answers.value)).any(axis=0).sum()),
-        "types": max(sizes.size, 2) if copies else int((sizes > 1).sum()),
-    }
-    detail: Detail = {
-        **apart._asdict(),
-        "as_answered": as_answered,
-        "n_pairs": int(known.sum()),
-        "n_pairs_without_profile": int((~known).sum()),
-        "sampled": bool(first.size < answers.participants.size * (answers.participants.size - 1) // 2),
-    }
-    why_not = _no_profiles(answers, least) if not known.any() and first.size else ""
-    why_not = why_not or ("one_type" if sizes.size < 2 < answers.participants.size and not copies else "")
-    ruling = _flattened(apart, as_answered)
-    return judged("persona_flattening", apart.difference, counts, detail=detail, why_not=why_not, ruling=ruling)
-
-
-class Apart(NamedTuple):
-    """Mean r of pairs of one type, of pairs of two types, the difference, and its p; None without such pairs."""
-
-    within_types: float | None
-    between_types: float | None
-    difference: float | None
-    p: float | None
-
-
-NO_DIFFERENCE = Apart(None, None, 0.0, 1.0)
-"""All agents answer every item alike: without the items' means nothing is left to correlate."""
-
-
-def types_apart(r: Floats, first: Codes, second: Codes, types: NDArray[np.object_], seed: int) -> Apart:
-    """p by dealing the types to other agents, one-sided. r: of the pairs (first, second), NaN where undefined."""
-    known = ~np.isnan(r)
-    kind = pd.factorize(types)[0]
-    same = kind[first] == kind[second]
-    within, between = _mean(r[known & same]), _mean(r[known & ~same])
-    if within is None or between is None:
-        return Apart(within, between, None, None)
-    rng = np.random.default_rng(seed)
-    first, second, r = first[known], second[known], r[known]
-    total = float(r.sum())
-    dealt = (rng.permutation(kind) for _ in range(DRAWS))
-    null = np.array([_profile_difference(r, k[first] == k[second], total) for k in dealt])
-    return Apart(within, between, within - between, exceeded(within - between, null))
-
-
-def _profile_difference(r: Floats, same: Flags, total: float) -> float:
-    n = int(np.count_nonzero(same))
-    if not 0 < n < r.size:
-        return 0.0
-    inside = float(r[same].sum())
-    return inside / n - (total - inside) / (r.size - n)
-
-
-def _flattened(apart: Apart, as_answered: float | None) -> Ruling | None:
-    """Types that are not told apart are no fault by themselves; where besides all give nearly one profile, they are one
-    respondent."""
-    if apart.difference is None or apart.p is None:
-        return None
-    if apart.p < ALPHA:
-        return Ruling("fine", "")
-    one_profile = as_answered is not None and round(as_answered - ONE_PROFILE, DECIMALS) > 0
-    return Ruling("bad", "one_profile") if one_profile else Ruling("information", "types_alike")
-
-
-def _no_profiles(answers: Answers, least: int) -> str:
-    enough = (~np.isnan(answers.value)).sum(axis=1) >= least
-    return "no_variation" if enough.any() else "too_few_items"
-
-
-def _mean(values: Floats) -> float | None:
-    return float(values.mean()) if values.size else None
-
-
-def _pairs(n: int, seed: int) -> tuple[Codes, Codes]:
-    if n * (n - 1) // 2 <= MOST_PAIRS:
-        first, second = np.triu_indices(n, 1)
-        return first.astype(np.int64), second.astype(np.int64)
-    rng = np.random.default_rng(seed)
-    first = rng.integers(0, n, MOST_PAIRS)
-    return first, (first + rng.integers(1, n, MOST_PAIRS)) % n  # never the same agent twice
-
-
-def between_agent_correlations(profiles: Floats, first: Codes, second: Codes, least: int) -> Floats:
-    """Pearson's r of each pair of rows over the columns both have; NaN below `least` columns or if one is constant."""
-    parts = [
-        _correlations(profiles[first[at : at + CHUNK]], profiles[second[at : at + CHUNK]], least)
-        for at in range(0, first.size, CHUNK)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0)
-
-
-def _correlations(x: Floats, y: Floats, least: int) -> Floats:
-    known: Flags = ~(np.isnan(x) | np.isnan(y))
-    n = np.maximum(known.sum(axis=1), 1)
-    dx, dy = _deviations(x, known, n), _deviations(y, known, n)
-    xx, yy, xy = (dx * dx).sum(axis=1), (dy * dy).sum(axis=1), (dx * dy).sum(axis=1)
-    varies = (known.sum(axis=1) >= least) & (np.minimum(xx, yy) > 1e-9)
-    r: Floats = np.divide(xy, np.sqrt(xx * yy), out=np.full(len(x), np.nan), where=varies)
-    return r
-
-
-def _deviations(x: Floats, known: Flags, n: Codes) -> Floats:
-    means = np.where(known, x, 0.0).sum(axis=1) / n
-    return np.where(known, x - means[:, None], 0.0)
-
-
 # --- people's marginals ----------------------------------------------------------------------------------------------
 
 
@@ -383,7 +213,7 @@ def _human(item: str, shares: Mapping[int, float], answers: Answers) -> Floats:
 
 
 def _anchor(name: str, simulated: Floats, even: Floats, items: list[str], marginals: Marginals | None) -> Diagnostic:
-    value, benchmark = _mean(simulated), _mean(even)
+    value, benchmark = (float(likeness.mean()) if likeness.size else None for likeness in (simulated, even))
     nearer = value is not None and benchmark is not None and round(value - benchmark, DECIMALS) > 0
     return judged(
         name,
@@ -397,10 +227,10 @@ def _anchor(name: str, simulated: Floats, even: Floats, items: list[str], margin
     )
 
 
-# --- Refused, repaired and missing answers: how many, where, and whether types of agents differ in them ---------------
+# --- Refused and missing answers: how many, and where -----------------------------------------------------------------
 # Formulas, bounds and minima are those of `diagnostics.QUALITY`.
 
-KINDS = {"refusal": ("refused",), "repair": ("repaired",), "missing": ("invalid", "failed")}
+KINDS = {"refusal": ("refused",), "missing": ("invalid", "failed")}
 MOST_CELLS = 20  # named in a detail
 
 _NEEDED = ("participant", "stakeholder_type", "item", "status")
@@ -425,7 +255,7 @@ class _AskedItems:
 
 
 def nonresponse(frame: pd.DataFrame) -> list[Diagnostic]:
-    """Rates of each kind, overall and by item × type, and their difference between types.
+    """Return the rates of each kind, overall and by item × type.
 
     frame: one row per answer, open questions included; rows 'not_reached' were never asked and are left out. Raises
     ValueError naming a missing column or an unknown status.
@@ -436,7 +266,7 @@ def nonresponse(frame: pd.DataFrame) -> list[Diagnostic]:
     if len(unknown := status[~np.isin(status, STATUSES)]):
         raise ValueError(f"status {unknown[0]!r} is unknown; known are {', '.join(STATUSES)}")
     asked = _read(frame, status)
-    return [*_rates(asked), *_by_type(asked)]
+    return _rates(asked)
 
 
 def _read(frame: pd.DataFrame, status: NDArray[np.object_]) -> _AskedItems:
@@ -487,40 +317,6 @@ def cells_above(cells: pd.DataFrame) -> list[dict[str, str | float | int]]:
         {"item": str(names[i][0]), "type": str(names[i][1]), "rate": float(k[i] / n[i]), "n": int(n[i]), "p_holm": p}
         for p, i in sure
     ]
-
-
-def _by_type(asked: _AskedItems) -> list[Diagnostic]:
-    """Agents are the unit: one who refuses everything is one case, not fifty."""
-    first, n = np.unique(asked.person, return_index=True, return_counts=True)[1:]
-    kind = asked.kind[first]
-    rates = pd.DataFrame({name: np.bincount(asked.person, weights=hits) / n for name, hits in asked.hits.items()})
-    large = np.flatnonzero(np.bincount(kind, minlength=len(asked.types)) >= LEAST_OF_A_TYPE)
-    kept = np.isin(kind, large)
-    counts = {"agents": int(kept.sum()), "types": len(large), "agents_of_small_types": int((~kept).sum())}
-    means = rates[kept].groupby(asked.types[kind[kept]]).mean()
-    ps = [_kruskal([rates[name].to_numpy()[kind == code] for code in large]) for name in KINDS]
-    return [_group_difference(name, means[name], counts, p, q) for name, p, q in zip(KINDS, ps, holm(ps), strict=True)]
-
-
-def _kruskal(rates: Sequence[Floats]) -> float | None:
-    """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or two types."""
-    if len(rates) < 2 or np.ptp(np.concatenate(rates)) == 0:
-        return None
-    return float(scipy.stats.kruskal(*rates).pvalue)
-
-
-def _group_difference(
-    kind: str, means: pd.Series[float], counts: dict[str, int], p: float | None, adjusted: float | None
-) -> Diagnostic:
-    """means: of the agents' rates, by type."""
-    name = f"{kind}_by_type"
-    value = float(np.ptp(means.to_numpy(dtype=float))) if len(means) else None
-    rule, ruling = THRESHOLDS[name], None
-    if value is not None:
-        sure = adjusted is not None and adjusted < ALPHA
-        ruling = compared(value, rule.caution, rule.bad) if sure else Ruling("fine", "")
-    detail: Detail = {"rates": {str(label): float(mean) for label, mean in means.items()}, "p": p, "p_holm": adjusted}
-    return judged(name, value, counts, detail=detail, ruling=ruling)
 
 
 # --- Whether a methodology's results can be what agents think: drift, revision, scenarios told apart, structure -------

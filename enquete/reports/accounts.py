@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.estimates import MOST_PAIRS
 from enquete.ledger import queries
 from enquete.ledger.deviations import describe_deviations, read_deviations, sent_temperature
 from enquete.locale import N_, NN_, Words, marked, plural, tell
@@ -374,7 +373,7 @@ LIMITS: Mapping[str, str] = {
     "partial": N_("The run is incomplete; all figures are provisional."),
     "differential": N_("The share of missing answers differs between groups: {low} ({lowest}) to {high} ({highest})."),
 }
-OF_AGENTS, OF_PAIRS = N_("{what} on {most} of {n} agents"), N_("{what} on {most} pairs of {n} agents")
+OF_AGENTS = N_("{what} on {most} of {n} agents")
 
 LIMITS_TABLE = d.Table(
     name="limits", title=N_("Limits"), key=("place",), columns=(
@@ -508,10 +507,8 @@ def _about_samples(
 
 
 def _drawn(check: HealthCheck) -> tuple[str, int, int] | None:
-    """How many of how many agents a check looked at, or at how many pairs of them; None where at all."""
-    detail, most = check.found.detail, check.found.detail.get("agents_drawn")
-    if detail.get("sampled"):
-        return OF_PAIRS, MOST_PAIRS, check.found.n
+    """Return how many of how many agents a check looked at; None where at all."""
+    most = check.found.detail.get("agents_drawn")
     if isinstance(most, int) and most < check.found.n:
         return OF_AGENTS, most, check.found.n
     return None

@@ -365,8 +365,7 @@ def presentation(by_method: Mapping[str, Evaluation]) -> d.Presentation:
             d.View(at="digest", where="verdict in ('bad', 'caution')",
                 columns=d.names("methodology check verdict value why"), top=12),
         ),
-        note=N_("Rates of gaps that are 0 have no row. For differences between types n counts agents of types with at "
-                "least five agents."),
+        note=N_("Rates of gaps that are 0 have no row."),
     )  # fmt: skip
     return d.Presentation(
         title=CHECKS_TITLE, tables=(VERDICTS_TABLE, checks, PROBES_TABLE, SHAPES), facts=FACTS, charts=(GLANCE,)
@@ -401,7 +400,7 @@ def _row(check: HealthCheck) -> dict[str, Any]:
     result = check.found
     named = f"{check.methodology}/{result.name}" if check.own else result.name
     least, most = result.threshold
-    trivial = result.name.endswith(("_rate", "_by_type")) and result.verdict == "fine" and result.value == 0
+    trivial = result.name.endswith("_rate") and result.verdict == "fine" and result.value == 0
     return {
         "methodology": check.methodology, "check": named, "meaning": named, "phase": check.phase, "probe": check.probe,
         "unit": check.unit, "value": result.value, "n": result.n, "benchmark": result.benchmark, "least": least,

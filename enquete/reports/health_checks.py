@@ -14,24 +14,17 @@ import pandas as pd
 
 from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.coherence import (
-    acquiescence,
     coherence,
     contentless,
-    extreme_style,
-    midpoint_style,
     order_smoothness,
-    reversed_items,
-    style,
 )
-from enquete.analysis.diagnostics import DISTRIBUTION, THRESHOLDS, Basis, Diagnostic, Threshold, judged
+from enquete.analysis.diagnostics import THRESHOLDS, Basis, Diagnostic, Threshold, judged
 from enquete.analysis.probes import item_order, null_persona, option_order, paraphrase, persona_swap, retest
 from enquete.analysis.quality import (
     ExpectedAnswers,
-    flat_items,
     human_anchor,
     likeness,
     nonresponse,
-    persona_flattening,
     read_expected,
     variance_ratio,
 )
@@ -75,41 +68,14 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
         N_("The answers hang together hardly more than random ones.")),
     "order_smoothness": ("coefficient", N_("Likeness of neighbours in the order shown, beyond other orders (r)"),
         N_("Answers repeat the one before instead of saying what is thought of the item.")),
-    "family_alpha": ("coefficient", N_("Consistency of the families (Cronbach's α, median)"),
-        N_("Statements of one family do not go together.")),
-    "reversed_items": ("coefficient", N_("Agreement with statements and with reversed ones of the same family (r)"),
-        N_("Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the "
-           "keys are wrong.")),
     "answer_stability": ("coefficient", N_("Stability of the answers from wave to wave or round to round (r)"),
         N_("Who answers now this, now that has no opinion that could change.")),
-    "acquiescence": ("points", N_("Acquiescence (points of a five-point scale)"),
-        N_("Statements of both directions are agreed or disagreed with.")),
-    "extreme_style": ("share", N_("Answers at the ends of the scale"), N_("That is far from what people do.")),
-    "midpoint_style": ("share", N_("Answers at the midpoint"), N_("That is far from what people do.")),
-    "straightlining": ("share", N_("Agents with very long rows of equal answers"),
-        N_("Answers are ticked through instead of given.")),
-    "position_share": ("share", N_("Preference for the option shown first or last (excess)"),
-        N_("The place of an option is no reason to choose it.")),
-    "flat_items": ("share", N_("Items that more than half of the pairs of agents answer alike"),
-        N_("The agents hardly differ.")),
     "variance_ratio": ("coefficient", N_("Spread relative to people's"),
         N_("Differences between people are understated.")),
-    "persona_flattening": ("coefficient",
-        N_("Likeness within types ahead of that between them (r of profiles without the items' means, within − "
-           "between)"),
-        N_("Agents of different types answer no more differently than those of one type.")),
     "refusal_rate": ("share", N_("Refused answers"), N_("What is missing is not missing at random.")),
-    "repair_rate": ("share", N_("Answers valid only after asking again"), N_("The instrument or the model struggles.")),
     "contentless": ("share", N_("Agents whose answers say nothing"),
         N_("Rows of one value, and texts that repeat or are no sentences: see the column `content`.")),
-    "empty_texts": ("share", N_("Texts that say nothing"), N_("They explain nothing: see the column `content`.")),
     "missing_rate": ("share", N_("Invalid or failed answers"), N_("Resuming the run asks failed ones again.")),
-    "refusal_by_type": ("share", N_("Largest difference between types in refusals"),
-        N_("Types are not represented equally well.")),
-    "repair_by_type": ("share", N_("Largest difference between types in repairs"),
-        N_("Types do not answer with equal ease.")),
-    "missing_by_type": ("share", N_("Largest difference between types in missing answers"),
-        N_("Types are not represented equally well.")),
     "human_jsd": ("coefficient", N_("Likeness to people's distribution (1 − JSD)"),
         N_("An even spread would be no further off.")),
     "human_w1": ("coefficient", N_("Likeness to people's distribution (1 − Wasserstein)"),
@@ -160,29 +126,20 @@ PROBES: Mapping[str, str] = {
 REASONS: Mapping[str, str] = {
     "above": N_("above the threshold"), "below": N_("below the threshold"),
     "cells_above": N_("surely above 5% for some items and types"),
-    "no_more_than_chance": N_("no more than chance explains"), "agrees_with_both": N_("surely above 0"),
+    "no_more_than_chance": N_("no more than chance explains"),
     "suspect_caching": N_("all answers equal although the temperature is above 0: probably a cache"),
     "persona_ignored": N_("answers stay the agent's though the persona does not"),
     "control_drifted": N_("control items moved"),
     "one_run": N_("over the agents of one run, who share its shocks; does not enter the verdict"),
     "follows_any_median": N_("the bogus median pulls like the true one"),
-    "no_nearer_than_even": N_("no nearer than an even spread"), "types_alike": N_("types cannot be told apart"),
-    "one_profile": N_("nearly one profile for all, and types cannot be told apart"),
-    "one_type": N_("there is only one type"), "not_finished": N_("the interviews are not finished"),
+    "no_nearer_than_even": N_("no nearer than an even spread"), "not_finished": N_("the interviews are not finished"),
     "reliability_not_tested": N_("nobody was asked again"), "checks_failed": N_("the checks themselves failed"),
     "retest_unread": N_("asked again, but nothing could be read from the answers"),
     "only_replicates": N_("asked again in replicates only, see there"), "undefined": N_("undefined"),
-    "too_few_agents": N_("too few agents"), "too_few_texts": N_("too few texts"),
-    "too_few_answers": N_("too few answers"), "too_few_items": N_("too few items with enough answers"),
-    "too_few_pairs": N_("too few balanced pairs of statements"),
-    "too_few_types": N_("too few types with enough agents"),
-    "too_few_families": N_("too few families with answers that vary"),
-    "small_families": N_("no family has three items"), "too_few_contrasts": N_("too few items in several wordings"),
-    "one_keying": N_("no family has statements of both directions"),
-    "short_scales": N_("scales have fewer than five points"),
-    "no_midpoint": N_("no scale of five or more points has a midpoint"),
-    "position_unclear": N_("the order shown is not known"), "no_option_order": N_("the order of options is not known"),
-    "option_order_not_varied": N_("options stood alike for all"), "no_human_sd": N_("there are no data of people"),
+    "too_few_agents": N_("too few agents"), "too_few_answers": N_("too few answers"),
+    "too_few_items": N_("too few items with enough answers"),
+    "too_few_contrasts": N_("too few items in several wordings"),
+    "position_unclear": N_("the order shown is not known"), "no_human_sd": N_("there are no data of people"),
     "no_human_marginals": N_("there are no data of people"), "no_variation": N_("too little variation"),
     "one_answer": N_("all agents give the same answers"),
     "follows_the_order": N_("surely more alike than in other orders of the items"),
@@ -191,8 +148,7 @@ REASONS: Mapping[str, str] = {
     "no_pairs": N_("nobody answered both times"), "same_option_order": N_("the order of options was the same"),
     "same_item_order": N_("the order of items was the same"), "no_bogus_median": N_("no bogus median was shown"),
     "retest_is_noise": N_("asked again, the same agents agree no more than by chance"),
-    "no_retest": N_("without a retest there is nothing to compare with"),
-    "distribution": N_("probabilities were asked for, not one answer"), "reconstructed": N_("T0 is reconstructed"),
+    "no_retest": N_("without a retest there is nothing to compare with"), "reconstructed": N_("T0 is reconstructed"),
     "one_wave": N_("there is only one wave"), "incomparable": N_("T0 and T1 cannot be compared"),
     "no_revision": N_("there is no round of revision"), "no_desirability": N_("desirability is not asked"),
 }  # fmt: skip
@@ -343,24 +299,19 @@ def each(phase: str, diagnostics: Iterable[Diagnostic]) -> Made:
 
 
 def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
-    """Coherence, style, spread and profiles of the closed items of one occasion, in the table's order.
+    """Coherence of the closed items of one occasion, and their likeness to people's, in the table's order.
 
-    Not meant for revisions: agreement after feedback is wanted, and no style.
+    Not meant for revisions: agreement after feedback is wanted.
     """
     has_scale = rows["scale_min"].notna()
     if has_scale.any():
         table, given = answers(rows), expected(rows)
-        likely = bool((has_scale & rows["elicitation"].eq("distribution")).any())  # then values are medians
         yield coherence(table)
         yield order_smoothness(table)
-        yield reversed_items(table)
-        yield from style_of(table, given) if likely else style(table)
-        yield flat_items(table)
         known = {item: human for item, human in humans.items() if item in table.items}
         tables = given.tables if given else None
         sds = {item: human.sd for item, human in known.items() if human.sd is not None}
         yield sourced(variance_ratio(table, sds, tables=tables), known)
-        yield persona_flattening(table)
         marginals = {item: human.marginals for item, human in known.items() if human.marginals}
         yield from (sourced(diagnostic, known) for diagnostic in human_anchor(table, marginals, tables=tables))
 
@@ -371,19 +322,8 @@ def sourced(diagnostic: Diagnostic, humans: Humans) -> Diagnostic:
     return replace(diagnostic, detail={**diagnostic.detail, "sources": sources}) if sources else diagnostic
 
 
-def style_of(table: Answers, given: ExpectedAnswers | None) -> Iterator[Diagnostic]:
-    """Style of probabilities, from their mass. Straight lines and places of options are habits of giving one answer."""
-    if given is None:
-        yield from (missing(name, DISTRIBUTION) for name in ("acquiescence", "extreme_style", "midpoint_style"))
-    else:
-        yield acquiescence(given.means)
-        yield extreme_style(table, given.ends)
-        yield midpoint_style(table, given.middle)
-    yield from (missing(name, DISTRIBUTION) for name in ("straightlining", "position_share"))
-
-
 def gaps(rows: pd.DataFrame) -> Made:
-    """Refused, repaired and missing answers of each phase, open questions included."""
+    """Refused and missing answers of each phase, open questions included."""
     for phase in phases(rows):
         yield from each(phase, nonresponse(asked(occasion(rows, phase))))
 
@@ -391,7 +331,7 @@ def gaps(rows: pd.DataFrame) -> Made:
 def contents(rows: pd.DataFrame) -> Made:
     """Answers without content of each phase, of whatever methodology; nothing of tables without the column."""
     for phase in phases(rows) if "content" in rows else ():
-        yield from each(phase, contentless(asked(occasion(rows, phase))))
+        yield phase, contentless(asked(occasion(rows, phase)))
 
 
 def any_other(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:

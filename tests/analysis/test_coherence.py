@@ -8,12 +8,9 @@ import pytest
 from enquete.analysis.coherence import (
     answer_stability,
     coherence,
-    cronbach,
-    family_alpha,
     mean_squared_correlation,
     order_smoothness,
     profiles_alike,
-    reversed_items,
 )
 from enquete.analysis.diagnostics import overall
 from tests.support.answer_frames import table
@@ -130,14 +127,6 @@ def test_thousands_are_drawn_by_seed() -> None:
 # --- families --------------------------------------------------------------------------------------------------------
 
 
-def test_alpha_by_hand() -> None:
-    """Items 1–2–3, 1–2–3 and 3–2–1: variances 1 each, sums 5, 6, 7 of variance 1: 3/2·(1 − 3/1) = −3. Three times the
-    same: 1."""
-    assert cronbach(np.array([[1.0, 1, 3], [2, 2, 2], [3, 3, 1]])) == pytest.approx(-3)
-    assert cronbach(np.array([[1.0] * 3, [2] * 3, [3] * 3, [np.nan, 1, 1]])) == pytest.approx(1)
-    assert cronbach(np.full((5, 3), 2.0)) is None
-
-
 def opinions(n: int = 40, seed: int = 0) -> np.ndarray:
     """Two families of four items, the last of each reversed."""
     rng = np.random.default_rng(seed)
@@ -146,72 +135,7 @@ def opinions(n: int = 40, seed: int = 0) -> np.ndarray:
     return np.clip(np.rint(3 + raw), 1, 5)
 
 
-def test_families_hang_together_only_when_rekeyed() -> None:
-    families = ["a"] * 4 + ["b"] * 4
-    alpha = family_alpha(table(opinions(), reverse=[3, 7], families=families))
-    assert alpha.verdict == "fine"
-    assert alpha.value == pytest.approx(np.median(list(alpha.detail["by_family"].values())))  # type: ignore[union-attr]
-    assert float(alpha.value or 0) > 0.8
-    lost = family_alpha(table(noise(40, 8), reverse=[3, 7], families=families))
-    assert (lost.verdict, lost.reason_code) == ("caution", "no_more_than_chance")
-
-
-def test_families_of_two_items_have_no_alpha() -> None:
-    assert family_alpha(table(noise(40, 4), families=[*"aabb"])).reason_code == "small_families"
-    assert family_alpha(table(noise(19, 4))).reason_code == "too_few_agents"
-
-
 # --- both directions -------------------------------------------------------------------------------------------------
-
-KEYED = {"reverse": [2, 3, 6, 7], "families": [*"aaaabbbb"]}
-
-
-def test_agreement_with_both_directions_by_hand() -> None:
-    """Two families of two and two: F is ±1 in both. R = F: r = 1; R = −F: r = −1; R = F in one and −F in the other:
-    0."""
-    side = np.where(np.arange(12) % 2, 4.0, 2.0)[:, None]
-    for of_a, of_b, r in ((side, side, 1), (6 - side, 6 - side, -1), (side, 6 - side, 0)):
-        x = np.hstack([side, side, of_a, of_a, side, side, of_b, of_b])
-        assert reversed_items(table(x, **KEYED)).value == pytest.approx(r)
-
-
-def agreeing(n: int, seed: int) -> np.ndarray:
-    """Nobody reads: each says how much it likes to agree, and noise."""
-    rng = np.random.default_rng(seed)
-    return np.clip(np.rint(3 + rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, 8))), 1, 5)
-
-
-def keyed_opinions(n: int, seed: int, liking: float = 0.0) -> np.ndarray:
-    """Each family an opinion, half of its items reversed; `liking`: SD over agents of what each adds to all its
-    answers."""
-    rng = np.random.default_rng(seed)
-    raw = np.repeat(rng.normal(size=(n, 2)), 4, axis=1)
-    raw[:, KEYED["reverse"]] *= -1
-    return np.clip(np.rint(3 + raw + 0.7 * rng.normal(size=(n, 8)) + liking * rng.normal(size=(n, 1))), 1, 5)
-
-
-def test_who_agrees_with_both_directions_is_found_and_opinions_never_are() -> None:
-    """50 seeds of each, 20 agents. Acquiescence that differs among agents half as much as opinions do leaves them
-    usable."""
-    for seed in range(50):
-        alone = reversed_items(table(agreeing(20, seed), **KEYED))
-        assert (alone.verdict, alone.reason_code) == ("bad", "agrees_with_both")
-        for liking in (0.0, 0.5):
-            assert reversed_items(table(keyed_opinions(20, seed, liking), **KEYED)).verdict == "fine"
-
-
-def test_answers_at_random_rarely_pass_for_agreement_with_both() -> None:
-    """p < .01, so 2 of 200 are expected; 7 or more have a probability of .005 (binomial)."""
-    verdicts = [reversed_items(table(noise(20, 8, seed), **KEYED)).verdict for seed in range(200)]
-    assert verdicts.count("bad") < 7
-
-
-def test_directions_need_pairs_and_agents() -> None:
-    assert reversed_items(table(noise(20, 8))).reason_code == "one_keying"
-    assert (
-        reversed_items(table(noise(20, 8), reverse=[2, 3], families=KEYED["families"])).reason_code == "too_few_pairs"
-    )
-    assert reversed_items(table(noise(9, 8), **KEYED)).reason_code == "too_few_agents"
 
 
 # --- the same agents later -------------------------------------------------------------------------------------------

@@ -26,45 +26,45 @@ def test_on_the_bound_is_still_fine(value: float, verdict: str, code: str) -> No
 
 
 def test_below_a_minimum_nothing_is_computed() -> None:
-    few = judged("acquiescence", 0.9, {"agents": 9, "pairs": 3})
+    few = judged("order_smoothness", 0.9, {"agents": 9, "items": 8})
     assert (few.value, few.n, few.verdict, few.reason_code) == (None, 9, "not computed", "too_few_agents")
-    assert judged("acquiescence", 0.9, {"agents": 10, "pairs": 2}).reason_code == "too_few_pairs"
-    enough = judged("acquiescence", 0.9, {"agents": 10, "pairs": 3}, detail={"sd": 1.0})
-    assert (enough.verdict, enough.detail) == ("caution", {"agents": 10, "pairs": 3, "sd": 1.0})
+    assert judged("order_smoothness", 0.9, {"agents": 10, "items": 7}).reason_code == "too_few_items"
+    enough = judged("order_smoothness", 0.9, {"agents": 10, "items": 8}, detail={"p": 1.0})
+    assert (enough.verdict, enough.detail) == ("bad", {"agents": 10, "items": 8, "p": 1.0})
 
 
 def test_no_value_is_no_verdict() -> None:
-    counts = {"agents": 10, "pairs": 3}
-    assert judged("acquiescence", None, counts).reason_code == "undefined"
-    assert judged("acquiescence", float("nan"), counts).value is None
-    assert judged("acquiescence", 0.0, counts, why_not="one_keying").reason_code == "one_keying"
+    counts = {"agents": 10, "items": 8}
+    assert judged("order_smoothness", None, counts).reason_code == "undefined"
+    assert judged("order_smoothness", float("nan"), counts).value is None
+    assert judged("order_smoothness", 0.0, counts, why_not="own_orders").reason_code == "own_orders"
 
 
 def check(name: str, verdict: str, code: str = "above") -> Diagnostic:
     return Diagnostic(name, 1.0, 10, None, (None, None), verdict, code)  # type: ignore[arg-type]
 
 
-FINE = [check("acquiescence", "fine", ""), check("test_retest", "fine", "")]
+FINE = [check("zero_drift", "fine", ""), check("test_retest", "fine", "")]
 
 
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
         ([], Overall("usable", ())),
-        ([check("midpoint_style", "caution")], Overall("usable with caution", ("midpoint_style:above",))),
-        ([check("midpoint_style", "bad")], Overall("usable with caution", ("midpoint_style:above",))),
+        ([check("direction_flips", "caution")], Overall("usable with caution", ("direction_flips:above",))),
+        ([check("direction_flips", "bad")], Overall("usable with caution", ("direction_flips:above",))),
         (
-            [check("midpoint_style", "bad"), check("extreme_style", "bad", "below")],
-            Overall("not usable", ("midpoint_style:above", "extreme_style:below")),
+            [check("direction_flips", "bad"), check("two_components", "bad", "below")],
+            Overall("not usable", ("direction_flips:above", "two_components:below")),
         ),
         (
             # decisive: alone enough, named first
-            [check("midpoint_style", "caution"), check("persona_flattening", "bad")],
-            Overall("not usable", ("persona_flattening:above", "midpoint_style:above")),
+            [check("direction_flips", "caution"), check("contentless", "bad")],
+            Overall("not usable", ("contentless:above", "direction_flips:above")),
         ),
-        ([check("persona_flattening", "not computed", "too_few_agents")], Overall("usable", ())),
+        ([check("contentless", "not computed", "too_few_agents")], Overall("usable", ())),
         ([check("human_jsd", "not computed", "no_human_marginals")] * 9, Overall("usable", ())),
-        ([check("acquiescence", "not computed", "one_keying")] * 9, Overall("usable", ())),
+        ([check("order_smoothness", "not computed", "own_orders")] * 9, Overall("usable", ())),
         (
             [check("coherence", "bad", "no_more_than_chance")],  # the retest shows that answers last
             Overall("usable with caution", ("coherence:no_more_than_chance",)),
@@ -104,10 +104,10 @@ def test_what_cannot_be_told_from_chance_is_not_judged(floors: dict[str, tuple[s
 
 @pytest.mark.parametrize("retest", [[], [check("test_retest", "not computed", "too_few_agents")]])
 def test_without_a_retest_usable_is_only_as_far_as_checked(retest: list[Diagnostic]) -> None:
-    checks = [check("coherence", "fine", ""), check("flat_items", "fine", ""), *retest]
+    checks = [check("coherence", "fine", ""), check("contentless", "fine", ""), *retest]
     assert overall(checks) == Overall("usable as far as checked", ("reliability_not_tested",))
-    with_caution = overall([*checks, check("midpoint_style", "caution")])
-    assert with_caution == Overall("usable with caution", ("midpoint_style:above",))
+    with_caution = overall([*checks, check("direction_flips", "caution")])
+    assert with_caution == Overall("usable with caution", ("direction_flips:above",))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_where_nothing_was_computed_there_is_nothing_to_judge(diagnostics: list[
 
 
 def test_an_unknown_diagnostic_is_refused() -> None:
-    with pytest.raises(ValueError, match="no such diagnostic: 'mood'; known are acquiescence"):
+    with pytest.raises(ValueError, match="no such diagnostic: 'mood'; known are answer_stability"):
         overall([check("mood", "fine")])
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.answers import read_answers
-from enquete.analysis.coherence import extreme_style
 from enquete.analysis.quality import ExpectedAnswers, human_anchor, likeness, read_expected, variance_ratio
 from tests.support.answer_frames import answer_frame
 
@@ -27,10 +26,9 @@ def made(frame: pd.DataFrame) -> ExpectedAnswers:
     return expected
 
 
-def test_mass_and_mean_by_hand() -> None:
-    """Ends .5 + .25, midpoint .25, mean .5·1 + .25·3 + .25·5 = 2.5; of two agents 1, 0, ½, 0 and ½ answers a point."""
+def test_mass_by_hand() -> None:
+    """Of two agents 1, 0, ½, 0 and ½ answers a point."""
     expected = made(rows())
-    assert (expected.ends[0, 0], expected.middle[0, 0], expected.means.value[0, 0]) == (0.75, 0.25, 2.5)
     assert expected.tables["i00"].tolist() == [1, 0, 0.5, 0, 0.5]
 
 
@@ -38,8 +36,7 @@ def test_a_refusal_has_no_mass() -> None:
     frame = rows()
     frame.loc[0, ["value", "status", "distribution"]] = [np.nan, "refused", ""]
     expected = made(frame)
-    assert np.isnan(expected.ends[0, 0])
-    assert np.isnan(expected.means.value[0, 0])
+    assert np.isnan(expected.mass[0, 0]).all()
     assert expected.tables["i00"].sum() == 1
 
 
@@ -57,11 +54,8 @@ def test_what_is_no_distribution_is_named(text: str) -> None:
 
 
 def test_checks_take_the_mass() -> None:
-    """100 answers with .75 at the ends, none of whose medians is one; SD of the mass √(Σp(k − 2.5)²·n/(n − 1)), Σ… =
-    2.75."""
+    """SD of the mass √(Σp(k − 2.5)²·n/(n − 1)), Σ… = 2.75."""
     expected = made(rows(100))
-    assert extreme_style(expected.answers).value == 0
-    assert extreme_style(expected.answers, expected.ends).value == pytest.approx(0.75)
     ratio = variance_ratio(expected.answers, {"i00": 1.0}, tables=expected.tables)
     assert ratio.value == pytest.approx(np.sqrt(2.75 * 100 / 99))
     likely = human_anchor(expected.answers, {"i00": {1: 2, 3: 1, 5: 1}}, tables=expected.tables)

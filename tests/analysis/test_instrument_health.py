@@ -9,18 +9,18 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.answers import read_answers
-from enquete.analysis.coherence import coherence, order_smoothness, style
-from enquete.analysis.diagnostics import QUALITY, STYLE, Diagnostic, overall
-from enquete.analysis.quality import flat_items, human_anchor, nonresponse, persona_flattening, variance_ratio
+from enquete.analysis.coherence import coherence, order_smoothness
+from enquete.analysis.diagnostics import QUALITY, Diagnostic, overall
+from enquete.analysis.quality import human_anchor, nonresponse, variance_ratio
 from tests.support.answer_frames import answer_frame
 
 
 def examine_answers(frame: pd.DataFrame) -> list[Diagnostic]:
-    """Coherence, order, style, quality and nonresponse, in the table's order."""
+    """Coherence, order, quality and nonresponse, in the table's order."""
     answers = read_answers(frame)
     return [
-        coherence(answers), order_smoothness(answers), *style(answers), flat_items(answers),
-        variance_ratio(answers, None), persona_flattening(answers), *nonresponse(frame), *human_anchor(answers, None),
+        coherence(answers), order_smoothness(answers), variance_ratio(answers, None), *nonresponse(frame),
+        *human_anchor(answers, None),
     ]  # fmt: skip
 
 
@@ -41,10 +41,8 @@ def people(n: int, m: int, seed: int = 0) -> pd.DataFrame:
 
 def test_plausible_answers_are_usable_as_far_as_checked() -> None:
     checks = examine_answers(people(100, 20))
-    of_scales = [
-        name for name in QUALITY if name not in ("contentless", "empty_texts")
-    ]  # which read the table's own column
-    assert [check.name for check in checks] == ["coherence", "order_smoothness", *STYLE, *of_scales]
+    of_scales = [name for name in QUALITY if name != "contentless"]  # which reads the table's own column
+    assert [check.name for check in checks] == ["coherence", "order_smoothness", *of_scales]
     assert {check.reason_code for check in checks if check.verdict == "not computed"} == {
         "no_human_sd",
         "no_human_marginals",

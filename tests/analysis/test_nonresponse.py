@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from enquete.analysis.diagnostics import Diagnostic
 from enquete.analysis.quality import nonresponse
@@ -25,14 +24,9 @@ def spread(n: int, status: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(0, "fine"), (5, "fine"), (6, "caution"), (20, "caution"), (21, "bad")])
-@pytest.mark.parametrize(
-    ("status", "name"), [("refused", "refusal_rate"), ("repaired", "repair_rate"), ("invalid", "missing_rate")]
-)
+@pytest.mark.parametrize(("status", "name"), [("refused", "refusal_rate"), ("invalid", "missing_rate")])
 def test_rates_at_their_bounds(n: int, verdict: str, status: str, name: str) -> None:
     diagnostic = checks_of(spread(n, status))[name]
-    verdict = (
-        verdict.replace("bad", "caution") if name == "repair_rate" else verdict
-    )  # there is no benchmark for repairs
     assert (diagnostic.value, diagnostic.verdict, diagnostic.n) == (n / 100, verdict, 100)
 
 
@@ -50,32 +44,6 @@ def test_one_item_that_a_type_refuses_is_found_below_five_per_cent() -> None:
     assert (diagnostic.value, diagnostic.verdict, diagnostic.reason_code) == (0.02, "caution", "cells_above")
     cell = diagnostic.detail["cells_above"][0]  # type: ignore[index, call-overload]
     assert cell == {"item": "i03", "type": "a", "rate": 0.8, "n": 10, "p_holm": pytest.approx(6.41e-8, rel=0.02)}  # type: ignore[comparison-overlap]
-
-
-def test_types_differ() -> None:
-    """Agents of a refuse 2, 3 or 4 of ten, those of b none or one. Oracle for p: scipy.stats.kruskal on the rates."""
-    a, b = [2, 3, 4, 3, 2, 4], [0, 1, 0, 0, 1, 0]
-    statuses = np.array([["refused"] * n + ["ok"] * (10 - n) for n in (*a, *b)])
-    diagnostic = checks_of(statuses, ["a"] * 6 + ["b"] * 6)["refusal_by_type"]
-    assert diagnostic.value == pytest.approx(3 / 10 - 2 / 60)
-    assert diagnostic.detail["p"] == pytest.approx(stats.kruskal(a, b).pvalue)
-    assert diagnostic.detail["p_holm"] == diagnostic.detail["p"]  # the other two kinds have no test to correct for
-    assert (diagnostic.verdict, diagnostic.reason_code) == ("bad", "above")
-
-
-def test_a_difference_that_may_be_chance_is_fine() -> None:
-    """One agent of a refuses everything: the agent is one case, not ten."""
-    statuses = np.full((20, 10), "ok", dtype=object)
-    statuses[0] = "refused"
-    diagnostic = checks_of(statuses, ["a"] * 10 + ["b"] * 10)["refusal_by_type"]
-    assert (diagnostic.value, diagnostic.verdict) == (pytest.approx(0.1), "fine")
-
-
-def test_types_too_small_to_compare() -> None:
-    statuses = np.full((14, 10), "ok")
-    diagnostic = checks_of(statuses, ["a"] * 10 + ["b"] * 4)["refusal_by_type"]
-    assert (diagnostic.reason_code, diagnostic.detail["agents_of_small_types"]) == ("too_few_types", 4)
-    assert checks_of(statuses, ["a"] * 7 + ["b"] * 7)["refusal_by_type"].value == 0
 
 
 def test_wrong_rows_are_named() -> None:

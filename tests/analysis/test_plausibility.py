@@ -18,20 +18,20 @@ def after(moved: int, value: float, items: int = 1) -> np.ndarray:
     return y
 
 
-@pytest.mark.parametrize(("moved", "verdict"), [(4, "fine"), (3, "caution"), (0, "caution")])
+@pytest.mark.parametrize(("moved", "verdict"), [(4, "fine"), (3, "caution"), (1, "caution"), (0, "bad")])
 def test_zero_drift(moved: int, verdict: str) -> None:
     diagnostic = zero_drift(table(BEFORE), table(after(moved, 3)))
     assert (diagnostic.value, diagnostic.verdict, diagnostic.n) == (1 - moved / 20, verdict, 20)
 
 
-@pytest.mark.parametrize(("moved", "verdict"), [(2, "fine"), (1, "caution"), (0, "caution")])
+@pytest.mark.parametrize(("moved", "verdict"), [(2, "fine"), (1, "caution"), (0, "bad")])
 def test_unrevised(moved: int, verdict: str) -> None:
     assert unrevised(table(BEFORE), table(after(moved, 3))).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("moved", "items", "value", "verdict"),
-    [(16, 3, 4, "fine"), (17, 3, 4, "caution"), (20, 3, 4, "caution"), (20, 2, 4, "fine"), (20, 6, 3, "fine")],
+    [(16, 3, 4, "fine"), (17, 3, 4, "caution"), (20, 3, 4, "bad"), (20, 2, 4, "fine"), (20, 6, 3, "fine")],
 )
 def test_crossing_the_midpoint_on_half_of_the_items(moved: int, items: int, value: float, verdict: str) -> None:
     """Three of six items are half; two are not; stopping on the midpoint is no crossing."""
@@ -46,7 +46,7 @@ def test_no_pairs_is_no_verdict() -> None:
 
 def test_one_agent_with_one_answer_is_enough_for_a_flag() -> None:
     one = table(BEFORE[:1, :1])
-    assert (zero_drift(one, one).verdict, unrevised(one, one).verdict) == ("caution", "caution")
+    assert (zero_drift(one, one).verdict, unrevised(one, one).verdict) == ("bad", "bad")
 
 
 @pytest.mark.parametrize(("alike", "verdict"), [(5, "fine"), (9, "fine"), (10, "caution")])

@@ -17,7 +17,6 @@ from enquete.analysis.diagnostics import (
     PLAUSIBILITY,
     PROBES,
     QUALITY,
-    STYLE,
     THRESHOLDS,
     Bounds,
     Standing,
@@ -58,7 +57,7 @@ project's *proposal*.
 """
 
 HEADS: Mapping[str, Mapping[str, Threshold]] = {
-    "Plausibility": PLAUSIBILITY, "Coherence": COHERENCE, "Style": STYLE, "Quality and gaps": QUALITY, "Probes": PROBES,
+    "Plausibility": PLAUSIBILITY, "Coherence": COHERENCE, "Quality and gaps": QUALITY, "Probes": PROBES,
 }  # fmt: skip
 
 

@@ -17,18 +17,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from enquete.analysis.answers import Answers
-from enquete.analysis.coherence import (
-    answer_stability,
-    coherence,
-    extreme_style,
-    midpoint_style,
-    order_smoothness,
-    straightlining,
-)
+from enquete.analysis.coherence import answer_stability, coherence, order_smoothness
 from enquete.analysis.coherence import contentless as empty_answers
 from enquete.analysis.content import one_valued
 from enquete.analysis.diagnostics import Diagnostic, Standing, overall
-from enquete.analysis.quality import direction_flips, flat_items, persona_flattening, unrevised, zero_drift
+from enquete.analysis.quality import direction_flips, unrevised, zero_drift
 
 FILE = Path(__file__).parents[1] / "data" / "humans" / "answers.csv"
 SIZES = (10, 20, 50)
@@ -184,19 +177,10 @@ def contentless(given: Answers) -> Diagnostic:
     frame = pd.DataFrame({"participant": np.repeat(given.participants, m), "item": np.tile(given.items, n),
         "status": "ok",
                           "text": "", "content": np.where(empty, "one_value", "")})  # fmt: skip
-    return next(empty_answers(frame))
+    return empty_answers(frame)
 
 
-ON_RATINGS = (
-    coherence,
-    order_smoothness,
-    extreme_style,
-    midpoint_style,
-    straightlining,
-    flat_items,
-    contentless,
-    persona_flattening,
-)
+ON_RATINGS = (coherence, order_smoothness, contentless)
 BETWEEN = (zero_drift, direction_flips, unrevised, answer_stability)
 
 

@@ -42,7 +42,7 @@ from enquete.analysis.qmethod import (
     q_analysis,
     threshold,
 )
-from enquete.analysis.quality import persona_flattening, two_components
+from enquete.analysis.quality import two_components
 from enquete.analysis.typology import (
     UNSTABLE,
     TypeChoice,
@@ -1162,13 +1162,12 @@ def forced(rows: pd.DataFrame) -> pd.Series[bool]:
     return rows["scale_min"].le(0).fillna(False).astype(bool)
 
 
-OF_SORTS = (coherence, order_smoothness, persona_flattening)
+OF_SORTS = (coherence, order_smoothness)
 """Checks that a grid leaves open."""
 
 
 def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Structure; coherence, order and profiles of the sorts, whose grid settles style and entropy; the ratings beside
-    them as anywhere."""
+    """Structure; coherence and order of the sorts; the ratings beside them as anywhere."""
     rows = checkable(rows)
     n, beyond = (analysis.count(key) for key in ("n", "n_components"))
     yield "", two_components(analysis.figure("first_two"), n, beyond)

@@ -20,7 +20,7 @@ from enquete.analysis.change import (
     population_drift,
     wilcoxon,
 )
-from enquete.analysis.coherence import answer_stability, family_alpha
+from enquete.analysis.coherence import answer_stability
 from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_t, selected_intervals
 from enquete.analysis.panel import frequencies
 from enquete.analysis.probes import negative_control, placebo_exposure
@@ -874,7 +874,7 @@ CONTROL = "negative_control"
 
 def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that never move or turn round; items that nothing should move, only where T0 was measured; whether waves
-    and families hang together; each wave."""
+    hang together; each wave."""
     rows = checkable(rows)
     why = no_drift(analysis)
     before, after = (answers(occasion(rows, phase)) for phase in WAVES)
@@ -889,9 +889,7 @@ def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     if not why and both.issuperset(controls) and controls:
         yield "", negative_control(before, after, controls)
     yield "", answer_stability(before, after) if both_waves else missing("answer_stability", "one_wave")
-    for phase, table in zip(WAVES, (before, after), strict=True):
-        yield from each(phase, [family_alpha(table)] if len(table.participants) else [])
-    del before, after, table
+    del before, after
     yield from any_other(analysis, rows, humans)
 
 
