@@ -501,7 +501,7 @@ def _correct(
         sound = {}
         for name, each in declared.items():
             with log.catch(name, "correction"):
-                corrected({name: each}, primary)
+                _settled({name: each}, corrected({name: each}, primary))
                 sound[name] = each
         if len(sound) == len(declared):  # together they fail, alone none does: that is our own bug
             raise

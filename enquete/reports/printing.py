@@ -71,7 +71,8 @@ class Printer:
         printing: dict[str, Callable[..., Any]] = {
             "_": self.say, "table": self.table, "titled": self.titled, "spread": self.spread, "quotes": self.quotes,
             "sentences": self.sentences, "group_differences": self.group_differences,
-            "groups_compared": self.groups_compared,
+            "groups_compared": self.groups_compared, "choice_differences": self.choice_differences,
+            "choices_compared": self.choices_compared,
         }  # fmt: skip
         return {
             **printing, "tables": self.tables, "facts": self.tables.facts, "select": self.tables.select,
@@ -240,6 +241,18 @@ class Printer:
         tests = self.tables[name]
         columns = f"{by} highest mean_highest lowest mean_lowest effect p_adjusted detectable"
         return self.titled(name, tests[tests["n_groups"] > 1], columns=columns, sort="p", top=10)
+
+    def choice_differences(self, *, by: str) -> str:
+        """Return the questions on which the groups choose differently, for a section."""
+        columns = f"{by} option highest share_highest lowest share_lowest effect p_adjusted"
+        rows = significant(self.tables["choice_group_tests"])
+        return self.titled("choice_group_tests", rows, columns=columns, sort="-effect", top=3, note=False, bold=True)
+
+    def choices_compared(self, *, by: str) -> str:
+        """Return the tests of which options groups chose, for an appendix."""
+        tests = self.tables["choice_group_tests"]
+        columns = f"{by} option highest share_highest lowest share_lowest effect p_adjusted detectable_v"
+        return self.titled("choice_group_tests", tests[tests["n_groups"] > 1], columns=columns, sort="p", top=10)
 
     # --- pieces -------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from enquete.instruments.polls import QuestionsInstrument
-from enquete.methods.poll.results import PRESENTATION, analyse
+from enquete.methods.poll.evaluation import PRESENTATION
+from enquete.methods.poll.results import analyse
 from enquete.reports.context import AnalysisContext
 from tests.support.tables import findings, results, row, rows
 

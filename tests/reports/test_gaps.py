@@ -21,6 +21,8 @@ from enquete.interfaces.cli import app as cli
 from enquete.methods.registry import dotted_paths
 from enquete.reports import declarations as d
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.questions import Finding, Remark
+from enquete.reports.result_tables import ResultTables
 from enquete.runs.planning import load_methodology
 from enquete.runs.run_session import RunSession
 from enquete.state.methodology import Methodology
@@ -48,12 +50,28 @@ def with_presentation(evaluation: Evaluation, **more: object) -> Evaluation:
     parts = {
         "tables": tuple(own.tables.values()), "facts": tuple(own.facts.values()), "texts": own.texts,
         "findings": own.findings, "charts": own.charts, "samples": own.samples, "title": own.title,
+        "primary": own.primary, "glossary": own.glossary, "template": own.template, "questions": own.tested,
+        "finders": own.finders, "settle": own.settle, "digest": own.digest, "memories": own.memories,
+        "warnings": own.warnings,
     }  # fmt: skip
     return replace(evaluation, presentation=d.Presentation(**{**parts, **more}))
 
 
+def find_planted(tables: ResultTables) -> Iterator[Finding]:
+    """Yields a finding, then fails."""
+    yield Finding(id="planted", text="said before it failed")
+    fail()
+
+
+def warn_planted(tables: ResultTables) -> Iterator[Remark]:
+    yield Remark(id="planted", text="said before it failed")
+    fail()
+
+
 def break_sentence(evaluation: Evaluation) -> Evaluation:
     own = evaluation.presentation
+    if own.template:
+        return with_presentation(evaluation, finders=(find_planted, *own.finders))
     fact = next(iter(own.facts))
     finding = d.Finding(name="planted", says=FailingTexts(x="x"), n=fact, n_total=fact)
     return with_presentation(evaluation, findings=(finding, *own.findings))
@@ -87,11 +105,21 @@ def break_lines(evaluation: Evaluation) -> Evaluation:
 
 
 def break_text(at: d.Place, evaluation: Evaluation) -> Evaluation:
+    if evaluation.presentation.template:
+        if at == "flag":
+            return with_presentation(evaluation, warnings=warn_planted)
+        return with_presentation(evaluation, template=f"tests.reports:broken_{at}.md.j2")
     text = d.TextBlock(at=at, says=FailingTexts(x="x"))
     return with_presentation(evaluation, texts=(text, *evaluation.presentation.texts))
 
 
+def break_verdicts(evaluation: Evaluation) -> Evaluation:
+    """What its corrected tests bear out cannot be told."""
+    return with_presentation(evaluation, settle=fail)
+
+
 BREAKING: dict[str, Callable[[Evaluation], Evaluation]] = {
+    "correction": break_verdicts,
     "analysis": lambda evaluation: replace(evaluation, analyse=fail),
     "finding": break_sentence,
     "figure": break_chart,

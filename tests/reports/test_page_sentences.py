@@ -93,7 +93,7 @@ def test_kendalls_w_says_of_which_dimension() -> None:
     columns = {column.name for column in DELPHI.tables["rounds"].stored}
     rows = [{name: row.get(name) for name in columns} for row in rounds]
     analysis = shaped(DELPHI, {"rounds": rows}, {"main_dimension": "importance", "n_themes": 1})
-    told = results(DELPHI, analysis).table("rounds", "section")
+    told = results(DELPHI, analysis).at("section")
     assert "Kendall's W (importance)" in told
 
 

@@ -36,10 +36,9 @@ PRIMARY = (REVISION.name, CAMPS.name)
 
 def find_group_disagreement(tables: ResultTables) -> Iterator[Finding]:
     """Yield the themes that the groups rate differently."""
-    width = _scale_width(tables)
 
     def size(row: Row) -> float:
-        return float(row["mean_highest"] - row["mean_lowest"]) / width
+        return float(row["mean_highest"] - row["mean_lowest"]) / _scale_width(tables)
 
     yield from find_group_differences(
         GROUPS, tables, size=size, key=("theme",), chart="convergence",
@@ -160,8 +159,8 @@ def find_movement(tables: ResultTables) -> Iterator[Finding]:
     """Yield how ratings moved when they were given again. It describes; it names no cause."""
     moved = tables["revision"]
     moved = moved[(moved["n_ratings"] > 0) & (moved["n"] > 1)].dropna(subset=["nearer_low", "nearer_high"])
-    width = _scale_width(tables)
     for row in rows_of(moved):
+        width = _scale_width(tables)
         yield Finding(
             id=f"moved.{row['direction']}", values=row, table="revision", estimate="nearer", low="nearer_low",
             high="nearer_high", size=abs(row["nearer"]) / width, scale=(-width, width), chart="convergence",

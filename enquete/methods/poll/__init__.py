@@ -66,7 +66,7 @@ def _graph() -> Any:
 
 
 def _evaluation() -> Evaluation:
-    from enquete.methods.poll.results import EVALUATION
+    from enquete.methods.poll.evaluation import EVALUATION
 
     return EVALUATION
 
