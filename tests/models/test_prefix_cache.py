@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 import yaml
 
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.poll import PollInstrument
-from enquete.graphs.registry import methodologies
 from enquete.instruments.instrument import RatingInstrument
 from enquete.instruments.load import load_instrument, load_shipped
 from enquete.instruments.polls import Likert, as_document
+from enquete.methods.longitudinal.instrument import LongitudinalInstrument
+from enquete.methods.poll import PollInstrument
+from enquete.methods.registry import methodologies
 from enquete.models.chat_completions import (
     CACHE_KEY,
     SHARED_SCHEMA,
