@@ -95,7 +95,7 @@ def read_completion(body: JsonValue, counts: SendCounts, key: str = "") -> ChatC
         return _without_answer(choices, whole, counts)
 
     failed = str(choice.get("finish_reason") or "").lower() == "error" or _is_error(choice.get("error"))
-    if failed:
+    if failed and not _text(message.get("content")).strip():  # of one that broke off, what is complete counts
         _book(whole, counts)
         told = read_error(choice.get("error"), key, 200)
         raise Trouble(f"broke off its reply{f': {told.message}' if told.message else ''}")
