@@ -166,8 +166,10 @@ def _any_text(raw: bytes) -> str:
 
 
 def iter_count_faults(connection: Any) -> Iterator[str]:
-    """Yield what counters say otherwise than the rows: some were lost whole, or belong to one that was lost. And whether
-    the record is there."""
+    """Yield what counters say otherwise than the rows: some were lost whole, or belong to one that was lost.
+
+    And whether the record is there.
+    """
     row = connection.execute(queries.MISCOUNTED).fetchone()
     if row is not None:
         *_, name, surplus = row
