@@ -125,9 +125,6 @@ def iter_file_faults(connection: Any, path: Path) -> Iterator[str]:
     (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         yield verdict.replace("\n", " ")
-    row = connection.execute("PRAGMA foreign_key_check").fetchone()
-    if row is not None:
-        yield f"a row of {row[0]} belongs to a row of {row[2]} that is missing"
 
 
 def find_damaged_rows(connection: Any, table: str) -> Iterator[DamagedRow]:
@@ -169,7 +166,10 @@ def _any_text(raw: bytes) -> str:
 
 
 def iter_count_faults(connection: Any) -> Iterator[str]:
-    """Yield what counters say otherwise than the rows: some were lost whole. And whether the record is there."""
+    """Yield what counters say otherwise than the rows: some were lost whole, or belong to one that was lost.
+
+    And whether the record is there.
+    """
     row = connection.execute(queries.MISCOUNTED).fetchone()
     if row is not None:
         *_, name, surplus = row

@@ -264,6 +264,16 @@ def test_a_changed_row_is_named_wherever_rows_are_read(finished: Path, tmp_path:
     assert not find_damage(folder)
 
 
+def test_answers_whose_occasion_is_gone_are_missed_by_the_counters(finished: Path, tmp_path: Path) -> None:
+    """Every row that is left is as it was written."""
+    folder = run_folder(Path(shutil.copytree(finished, tmp_path / "out")))
+    with closing(sqlite3.connect(folder / LEDGER)) as connection, connection:
+        connection.execute("DELETE FROM occasions WHERE id = (SELECT occasion FROM answers LIMIT 1)")
+    damage = find_damage(folder)
+    assert damage.rows == ()
+    assert damage.whole.endswith("answers_ok more were counted than there are")
+
+
 def test_memories_that_are_gone_are_missed(run: Path) -> None:
     """The note that they were pinned was kept: agents would be asked as if they had none."""
 

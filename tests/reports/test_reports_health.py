@@ -485,7 +485,7 @@ def test_tables_are_filled_in():
     text = results.at("section") + results.at("appendix")
     assert "None" not in text
     assert "{" not in text
-    assert "zu wenige Agenten" in text
+    assert "es liegen keine Daten von Menschen vor" in text
 
 
 @pytest.mark.parametrize(
