@@ -50,11 +50,11 @@ from enquete.reports.declarations import (
     text,
 )
 from enquete.reports.evaluation import Evaluation, Headline, evaluation
-from enquete.reports.findings import FEWEST, LEVEL, KeyFinding, corrected, stated_of
+from enquete.reports.findings import FEWEST, KeyFinding, corrected, stated_of
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.markdown import readable
 from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses, without_second
-from enquete.reports.result_tables import ResultTables
+from enquete.reports.result_tables import LEVEL, ResultTables
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.views import Names, Results, dictionaries
 from enquete.simulations.population import join

@@ -154,18 +154,18 @@ def corrected(
     given: set[str] = set()
     after: dict[str, str] = {}
     for name, (presentation, analysis) in analyses.items():
-        for asked in _questions(presentation):
-            every = analysis.tables[asked.table]
-            frame = asked.asked_rows(ResultTables(presentation, analysis))
-            tested = frame[asked.p].dropna()
+        for each in _questions(presentation):
+            every = analysis.tables[each.table]
+            frame = each.asked_rows(ResultTables(presentation, analysis))
+            tested = frame[each.p].dropna()
             if frame.empty and len(every):  # what was looked for and not found is a question, too
                 tested = pd.Series([1.0], index=[None])
-            places += [(name, asked.table, row) for row in tested.index]
+            places += [(name, each.table, row) for row in tested.index]
             p += tested.tolist()
-            key = f"{name}/{asked.name}"
+            key = f"{name}/{each.name}"
             question += [key] * len(tested)
-            given |= {key} if asked.within == "given" else set()
-            after |= {key: f"{name}/{asked.after}"} if asked.after else {}
+            given |= {key} if each.within == "given" else set()
+            after |= {key: f"{name}/{each.after}"} if each.after else {}
     if not p:
         return {name: analysis for name, (_, analysis) in analyses.items()}
     primary = _primary(analyses, named or {}, set(question))

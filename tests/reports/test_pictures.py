@@ -147,7 +147,7 @@ def rows(picture: Picture) -> list[dict[str, Any]]:
 
 def check(methodology: str, name: str, verdict: Any, *, probe: bool = False) -> HealthCheck:
     diagnostic = Diagnostic(
-        name, 0.5, 9, None, (None, None), verdict, "" if verdict in ("fine", "information") else "few_data"
+        name, 0.5, 9, None, (None, None), verdict, "" if verdict in ("fine", "information") else "too_few_answers"
     )
     return HealthCheck(methodology, "", diagnostic, probe)
 
@@ -199,6 +199,7 @@ def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -
 
 FACTS = {
     "last_round": 2, "main_dimension": "importance", "scale_min": 1, "scale_max": 5, "n_judged": 4, "n_consensus": 3,
+    "n_disputed": 1, "consensus_iqr": 1.0, "n": 9, "n_total": 9,
 }  # fmt: skip
 RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total": 9, "median": 4, "label": "consensus",
          "tied": 1, "scale_min": 1, "scale_max": 5}  # fmt: skip
@@ -216,13 +217,12 @@ def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
     whole = findings_of(mean=4.25, mean_low=3.5, mean_high=4.75)["highest"].strip
     caption = "dot: mean 4.25; line: simultaneous 95% interval 3.50 to 4.75"
     assert whole == Strip(1, 5, (Dot(4.25, "4.25", 3.5, 4.75),), caption)
-    none = findings_of("de", mean=4.25)["highest"].strip
-    assert none is not None
-    assert (none.dots[0].low, none.caption) == (None, "Punkt: Mittelwert 4,25; kein Intervall")
+    german = findings_of("de", mean=4.25, mean_low=3.5, mean_high=4.75)["agreed"].strip
+    assert german is not None
+    assert german.caption.endswith("3; kein Intervall")
     agreed = findings_of()["agreed"].strip
     assert agreed == Strip(0, 4, (Dot(3.0, "3"),), "dot: themes in consensus 3; no interval")
-    assert "highest" in findings_of()
-    assert findings_of()["highest"].strip is None  # without a mean there is nothing to draw
+    assert "highest" not in findings_of(mean=4.25)  # its sentence names an interval
 
 
 def test_dots_and_line_stand_where_their_values_lie() -> None:

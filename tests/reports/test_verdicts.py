@@ -12,9 +12,9 @@ from enquete.methods.registry import methodologies
 from enquete.reports.analyses import BETWEEN, _correct, from_json, results_of
 from enquete.reports.declarations import ADJUSTED, Presentation, shaped
 from enquete.reports.evaluation import Evaluation, evaluation
-from enquete.reports.findings import LEVEL, stated_of
+from enquete.reports.findings import stated_of
 from enquete.reports.gaps import NOTHING_CAUGHT
-from enquete.reports.result_tables import ResultTables
+from enquete.reports.result_tables import LEVEL, ResultTables
 from enquete.reports.views import Names
 
 PRESENTATIONS = {each.name: evaluation(each).presentation for each in methodologies().values()} | {"across": BETWEEN}

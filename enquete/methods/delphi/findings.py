@@ -7,6 +7,7 @@ order of `FINDERS`. A sentence about what feedback did is told only against agen
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -139,7 +140,13 @@ FEEDBACK_SAYS = {
 
 def find_feedback_effect(tables: ResultTables) -> Iterator[Finding]:
     """Yield what feedback did, against the same agents without it."""
-    about = {"estimate": "difference", "low": "low", "high": "high", "test": "sign flips", "chart": "convergence"}
+    about: dict[str, Any] = {
+        "estimate": "difference",
+        "low": "low",
+        "high": "high",
+        "test": "sign flips",
+        "chart": "convergence",
+    }
     for row in rows_of(REVISION.found_rows(tables)):
         width = _scale_width(tables)
         yield Finding(

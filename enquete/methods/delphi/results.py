@@ -56,6 +56,9 @@ DISSENT_COLUMNS = (
     "n_above n_between n_stayed low_at high_at ends p p_adjusted above_share above_low above_high mean_gap"
 )
 
+RATING_OF_DISSENT = ("theme", "dimension", "label", "n", "n_total", "iqr", "agreement")
+"""Columns of the ratings that stand beside who holds out on them."""
+
 # The tables, in the order of the report. The functions below make them, one each.
 
 GLOSSARY = Glossary("delphi")
@@ -256,11 +259,14 @@ class PanelData:
     def measures(self) -> list[PanelMeasure]:
         """Spread and stability of every item in every round."""
         limits = self.instrument.disagreement
-        ends = {str(item): (row.scale_min, row.scale_max) for item, row in zip(
-            self.items.index, self.items.itertuples(), strict=True)}  # fmt: skip
+        ends = {str(item): self.scale_of(str(item)) for item in self.items.index}
         return panel_measures(
             self.ratings, ends, consensus_iqr=limits.consensus_iqr, polarised_below=limits.polarised_below
         )
+
+    def scale_of(self, item: str) -> tuple[int, int]:
+        """Return both ends of the scale of an item."""
+        return int(self.items["scale_min"][item]), int(self.items["scale_max"][item])
 
     def ratings_of(self, item: str, number: int) -> pd.Series[float]:
         """Return one item's ratings in a round by participant, NaN where there is none."""
@@ -291,6 +297,11 @@ class PanelData:
     def name_items(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table that has the column `item` with theme and dimension in front."""
         return table.join(self.items[["theme", "dimension"]], on="item") if len(table) else table
+
+
+def rows_of_round(frame: pd.DataFrame, number: int | None) -> pd.DataFrame:
+    """Return the rows of one round; none where there was no such round."""
+    return frame.iloc[:0] if number is None else frame[frame["round"].eq(number)]
 
 
 def read_themes(pinned: JsonValue) -> pd.DataFrame:
@@ -334,7 +345,8 @@ def pivot_ratings(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 def count_rounds(panel: PanelData, ratings: pd.DataFrame) -> pd.DataFrame:
     """Return per round: answers, agents, verdicts on the main dimension, Kendall's W, first and last answer."""
     rows = []
-    for number, answers in panel.answers.groupby("round"):
+    for number in sorted(int(each) for each in panel.answers["round"].unique()):
+        answers = rows_of_round(panel.answers, number)
         counts = answering(answers)
         row: dict[str, Any] = {
             "round": number,
@@ -362,11 +374,8 @@ def count_rounds(panel: PanelData, ratings: pd.DataFrame) -> pd.DataFrame:
 
 def rank_themes(panel: PanelData, ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the themes; those agreed on in the last round have a rank: by IQR, then median, ties share places."""
-    agreed = ratings[
-        ratings["round"].eq(panel.last_round)
-        & ratings["dimension"].eq(panel.main_dimension)
-        & ratings["label"].eq("consensus")
-    ]
+    last = rows_of_round(ratings, panel.last_round)
+    agreed = last[last["dimension"].eq(panel.main_dimension) & last["label"].eq("consensus")]
     spread = agreed.set_index("theme")[["iqr", "median"]].astype(float)
     ranked = rank_consensus(spread, at_most=panel.instrument.disagreement.consensus_iqr)
     speakers = [{statement.rpartition("|")[0] for statement in each} for each in panel.themes["statements"]]
@@ -479,7 +488,7 @@ def add_ranks_and_dissent(
     table = ratings.join(tied, on=["round", "dimension", "median"]).fillna({"tied": 0})
     table = table.join(themes.set_index("theme")["rank"], on="theme")
     kinds = dict(zip(dissent["item"], dissent["kind"], strict=True))
-    is_last = table["round"].eq(panel.revised_round)
+    is_last = table.index.isin(rows_of_round(table, panel.revised_round).index)
     return table.assign(stand=table["item"].map(kinds).where(is_last))
 
 
@@ -487,7 +496,7 @@ def count_ratings(panel: PanelData) -> pd.DataFrame:
     """Return how many agents chose each point of the scale, per rating and round."""
     rows = []
     for measure in panel.measures:
-        low, high = panel.items.loc[measure.item, ["scale_min", "scale_max"]]
+        low, high = panel.scale_of(measure.item)
         counts = frequencies(panel.ratings_of(measure.item, measure.round).to_numpy(dtype=float), low, high)
         for value, n in enumerate(counts.tolist(), low):
             share = n / measure.spread.n if measure.spread.n else None
@@ -674,7 +683,7 @@ def find_sides(panel: PanelData) -> dict[str, ItemSides]:
 
 
 def _sides_of(panel: PanelData, measure: PanelMeasure) -> ItemSides:
-    low, high = panel.items.loc[measure.item, ["scale_min", "scale_max"]]
+    low, high = panel.scale_of(measure.item)
     final = panel.ratings_of(measure.item, measure.round)
     previous = measure.round - 1
     before = final * np.nan
@@ -695,7 +704,7 @@ def _sides_of(panel: PanelData, measure: PanelMeasure) -> ItemSides:
 
 def describe_dissent(panel: PanelData, ratings: pd.DataFrame, sides: Mapping[str, ItemSides]) -> pd.DataFrame:
     """Return what is disputed after the last revision, and other ratings on which somebody holds out."""
-    spread = ratings[ratings["round"].eq(panel.revised_round)].set_index("item")
+    spread = rows_of_round(ratings, panel.revised_round).set_index("item")
     rows = []
     for item, side in sides.items():
         rating = spread.loc[item]
@@ -705,7 +714,7 @@ def describe_dissent(panel: PanelData, ratings: pd.DataFrame, sides: Mapping[str
         on_a_side = {*side.below, *side.above}
         rows.append(
             {
-                **rating[["theme", "dimension", "label", "n", "n_total", "iqr", "agreement"]].to_dict(),
+                **{name: rating[name] for name in RATING_OF_DISSENT},
                 "item": item,
                 "kind": side.kind,
                 "median_shown": side.holding.median,
@@ -727,7 +736,7 @@ def _describe_camps(panel: PanelData, item: str, side: ItemSides) -> dict[str, A
     split = side.split
     if split is None:
         return {}
-    low, high = panel.items.loc[item, ["scale_min", "scale_max"]]
+    low, high = panel.scale_of(item)
     final = panel.ratings_of(item, panel.revised_round or 0).to_numpy(dtype=float)
     p = camps_p(frequencies(final, low, high)) or 1.0
     share = share_interval(len(split.above), int(np.isfinite(final).sum()))
@@ -752,7 +761,7 @@ def camps_at_ends(low_at: float, high_at: float, low: int, high: int) -> str:
 
 def list_people_on_sides(panel: PanelData, dissent: pd.DataFrame, sides: Mapping[str, ItemSides]) -> pd.DataFrame:
     """Return everybody on a side, those first who stayed, give a reason and came no closer."""
-    final = panel.answers[panel.answers["round"].eq(panel.revised_round)].set_index(["item_id", "participant"])
+    final = rows_of_round(panel.answers, panel.revised_round).set_index(["item_id", "participant"])
     rows = []
     for item in dissent["item"]:
         side = sides[item]
@@ -785,7 +794,7 @@ def list_people_on_sides(panel: PanelData, dissent: pd.DataFrame, sides: Mapping
             "moved": ~table["stayed"],
         }
     )
-    table = table.loc[order.sort_values(list(order), kind="stable").index].drop(columns="came_closer")
+    table = table.loc[order.sort_values([str(name) for name in order], kind="stable").index].drop(columns="came_closer")
     table = table.assign(place=table.groupby(["item", "side"], sort=False).cumcount() + 1)
     return panel.name_items(table).drop(columns="item")
 
@@ -794,7 +803,7 @@ def count_sides_by_group(
     panel: PanelData, dissent: pd.DataFrame, sides: Mapping[str, ItemSides], groups: pd.Series[str]
 ) -> pd.DataFrame:
     """Return per disputed rating and group: who rated, and who of them stands on which side."""
-    final = panel.answers[panel.answers["round"].eq(panel.revised_round) & panel.answers["value"].notna()]
+    final = rows_of_round(panel.answers, panel.revised_round).dropna(subset=["value"])
     parts = []
     for item in dissent.loc[dissent["label"].eq("disagreement"), "item"]:
         rated = final.loc[final["item_id"].eq(item), "participant"]
@@ -832,9 +841,8 @@ def describe_agents(panel: PanelData, dissent: pd.DataFrame, sides: Mapping[str,
 def state_facts(panel: PanelData, ratings: pd.DataFrame) -> dict[str, Any]:
     """Return the facts that sentences and notes are told over."""
     instrument = panel.instrument
-    judged = ratings[
-        ratings["round"].eq(panel.last_round) & ratings["dimension"].eq(panel.main_dimension) & ratings["label"].notna()
-    ]
+    last = rows_of_round(ratings, panel.last_round)
+    judged = last[last["dimension"].eq(panel.main_dimension) & last["label"].notna()]
     counts = {name: int(judged["label"].eq(label).sum()) for label, name in VERDICT_COUNTS.items()}
     n_rounds = panel.answers["round"].nunique() if instrument.rounds == "auto" else instrument.rounds
     return {

@@ -173,7 +173,7 @@ def estimate_means(poll: PollData) -> pd.DataFrame:
     names = name_scales(poll)
     parts = []
     for ends in dict.fromkeys(poll.scale_ends.values()):
-        items = [item for item in poll.ratings if poll.scale_ends[item] == ends]
+        items = [item for item, others in poll.scale_ends.items() if others == ends]
         ratings, (scale_min, scale_max) = poll.ratings[items], ends
         level = 1 - poll.interval_error * len(items)
         bounds = selected_intervals(ratings.notna().sum(), ratings.mean(), ratings.std(), level=level)
@@ -238,7 +238,7 @@ def count_answers(poll: PollData) -> pd.DataFrame:
     """Return how many agents gave each answer, of questions that are answered by a number."""
     parts = [
         poll.ratings[item].value_counts().sort_index().rename_axis("value").rename("n").reset_index().assign(item=item)
-        for item in poll.ratings
+        for item in map(str, poll.ratings)
     ]
     return pd.concat(parts) if parts else pd.DataFrame()
 

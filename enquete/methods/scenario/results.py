@@ -26,8 +26,9 @@ from enquete.methods.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, responded, wide
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.findings import FEWEST, LEVEL
+from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import Humans, Made, answers, any_other, checkable, closed, missing, occasion, phases
+from enquete.reports.result_tables import LEVEL
 from enquete.reports.writing import lines
 from enquete.state.asking import Language
 
