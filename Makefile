@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python .ci/install.py
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-model test lint style mypy pythons graphs words readme docs wheel bench scale bench-peers size soak chaos clean
+.PHONY: demo demo-model test bytecode lint style mypy pythons graphs words readme docs wheel bench scale bench-peers size soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -38,10 +38,13 @@ demo-model: $(VENV)/local    ## five agents of the demo, interviewed by a small 
 	$(BIN)/enquete run demo-model/simulations/* --model local --sample 5 --methods longitudinal --phase T1 --language en --new --yes
 
 # One pass: a test that fails in company is a failure, and is mended.
-test: $(VENV)/dev $(VENV)/clients  ## the whole suite
-	$(BIN)/python -m compileall -q -j 2 enquete tests
-	$(BIN)/python -m tests.support.bytecode
+test: bytecode $(VENV)/dev $(VENV)/clients  ## the whole suite
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+
+# Once, before several processes need it at the same time. Test modules are left out: pytest compiles them its own way.
+bytecode: $(VENV)/dev
+	$(BIN)/python -m compileall -q -x '/test_[^/]*$$' enquete tests
+	$(BIN)/python -m tests.support.bytecode
 
 lint: mypy style    ## style, types, import contracts; with --jobs side by side
 
@@ -53,7 +56,7 @@ style: $(VENV)/dev
 mypy: $(VENV)/dev
 	$(BIN)/mypy
 
-pythons: $(VENV)/dev        ## the demo and a poll on every Python from 3.11 to 3.13 that is on the machine
+pythons: bytecode           ## the demo and a poll on every Python from 3.11 to 3.13 that is on the machine
 	$(BIN)/python .ci/pythons.py
 
 graphs: $(VENV)/dev         ## langgraph.json, the pinned drawings and the typed arguments, from what is declared

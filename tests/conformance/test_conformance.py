@@ -23,7 +23,7 @@ from tests.support import bare_runs
 from tests.support.studies import call_keys, edited, personas, results_of, rows, spent, stored_answers
 
 NAMES = sorted(methodologies())
-AGENTS = 4
+AGENTS, MANY = 4, 12
 ENOUGH = 50_000_000
 SHORT: dict[str, Any] = {
     "laddering": {"turns": 2}, "roundtable": {"rounds": 2, "least_rounds": 2}, "discovery": {"questions": 3},
@@ -69,13 +69,13 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def in_english(whole: Study, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Run]:
-    """In the other language: one agent with a request an item, and twenty; for reading."""
+    """In the other language: one agent with a request an item, and twelve; for reading."""
     base = tmp_path_factory.mktemp(f"{whole.name}_en")
     return {
         agents: interview(
             personas(base, agents), whole.name, base / f"out{agents}", language="en", asking=asking, short=SHORTEST
         )
-        for agents, asking in ((1, "item"), (20, "block"))
+        for agents, asking in ((1, "item"), (MANY, "block"))
     }
 
 
@@ -85,7 +85,7 @@ def copied(whole: Study, tmp_path: Path) -> Study:
     return whole.copy(tmp_path)
 
 
-def test_one_agent_and_twenty(whole: Study, in_english: dict[int, Run]) -> None:
+def test_one_agent_and_twelve(whole: Study, in_english: dict[int, Run]) -> None:
     """And four, in the other language."""
     for agents, run in {AGENTS: whole.run(), **in_english}.items():
         assert (run.status, run.record.language) == ("completed", "de" if agents == AGENTS else "en")
@@ -112,7 +112,7 @@ def test_the_estimate_of_a_synthetic_run_is_what_it_costs(whole: Study, tmp_path
 
 def test_calls_and_rows_lie_within_the_plan(whole: Study, in_english: dict[int, Run]) -> None:
     name = whole.name
-    for run, asking in ((whole.run(), "block"), (in_english[1], "item"), (in_english[20], "block")):
+    for run, asking in ((whole.run(), "block"), (in_english[1], "item"), (in_english[MANY], "block")):
         assert run.record.asking == asking
         (phase,) = run.record.phases
         with open_run(run.folder) as reading:

@@ -36,6 +36,7 @@ def statuses(root: Path, sim_id: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(run.status, run.methods) for run in enquete.list_runs(sim_id, root=str(root))]
 
 
+@pytest.mark.usefixtures("unreported")
 def test_t0_when_ready_and_the_rest_when_completed_each_once(tmp_path: Path) -> None:
     (tmp_path / "simulations").mkdir()
     old = simulation(tmp_path, "over", "completed")

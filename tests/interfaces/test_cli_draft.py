@@ -19,6 +19,7 @@ FILES = ("longitudinal", "diversity", "delphi", "scenario", "roundtable")
 LAYERS = (("laddering", "concept", "concept"), ("discovery", "ds", "schema"))
 
 
+@pytest.mark.usefixtures("report_only")
 @pytest.mark.parametrize(
     ("sim", "language", "topic", "files", "layers"),
     [
@@ -52,6 +53,7 @@ def test_drafted_piloted_asked_and_reported(
 
     words = [word for name in files for word in ("--instrument", f"{name}=d/{name}.yaml")]
     words += [word for name, key, file in layers for word in ("--set", f"{name}.{key}=d/{file}.yaml")]
+    words += ["--set", "laddering.turns=3"] if layers else []
     methods = ",".join([*files, *(name for name, _, _ in layers)])
     done = command(
         "run", DATA / sim, "--out", "o", "--methods", methods, "--phase", "T1", "--sample", 3, "--json", *words, *aloud

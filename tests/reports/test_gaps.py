@@ -9,10 +9,9 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -165,25 +164,40 @@ def _bugs_are_caught(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     BROKEN.clear()
 
 
-@pytest.fixture(scope="module", params=NAMES)
-def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+@dataclass(frozen=True)
+class Pair:
     """A run of two methodologies, which is not written up: the one that will be broken, and another."""
-    name, other = request.param, "poll" if request.param != "poll" else "scenario"
-    available = {each: f"{__name__}:{each}" for each in (name, other)}
-    settings = {each: values for each, values in SHORT.items() if each in available}
-    people = people_file(tmp_path_factory.mktemp(name), 5)
 
-    async def complete(run_session: RunSession) -> None:
-        await run_session.ledger.set_stage("", "", "completed")
-
-    run = made(
-        **people, language="en", methods=list(available), available=available, settings=settings, write=False,
-        prepare=complete,
-    )  # fmt: skip
-    return SimpleNamespace(name=name, other=other, run=run, people=people)
+    name: str
+    other: str
+    run: Made
+    people: dict[str, str]
 
 
-def written(pair: SimpleNamespace, step: str) -> tuple[Made, list[str]]:
+@pytest.fixture(scope="module")
+def run_pair(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pair]:
+    """Return a function that runs a methodology beside another, once for all tests that ask for it by name."""
+
+    @cache
+    def run(name: str) -> Pair:
+        other = "poll" if name != "poll" else "scenario"
+        available = {each: f"{__name__}:{each}" for each in (name, other)}
+        settings = {each: values for each, values in SHORT.items() if each in available}
+        people = people_file(tmp_path_factory.mktemp(name), 5)
+
+        async def complete(run_session: RunSession) -> None:
+            await run_session.ledger.set_stage("", "", "completed")
+
+        finished = made(
+            **people, language="en", methods=list(available), available=available, settings=settings, write=False,
+            prepare=complete,
+        )  # fmt: skip
+        return Pair(name, other, finished, people)
+
+    return run
+
+
+def written(pair: Pair, step: str) -> tuple[Made, list[str]]:
     """The report of a run whose methodology is broken at this step, and what its writer was warned of."""
     BROKEN[pair.name] = step
     where = {"out": pair.people["out"]}
@@ -199,8 +213,10 @@ def files_of(run: Made, methodology: str) -> set[str]:
 
 
 @pytest.mark.parametrize("step", OF_ALL)
-def test_one_broken_methodology_costs_its_own_step_alone(pair: SimpleNamespace, step: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_one_broken_methodology_costs_its_own_step_alone(name: str, step: str, run_pair: Callable[[str], Pair]) -> None:
     """Every methodology at each of the four steps that a reader sees."""
+    pair = run_pair(name)
     run, warned = written(pair, step)
     title = load_methodology(dotted_paths()[pair.name]).title
     summary = json.loads((run.synthesis / "results.json").read_text("utf-8"))
@@ -229,11 +245,15 @@ def test_one_broken_methodology_costs_its_own_step_alone(pair: SimpleNamespace, 
     assert (run.synthesis / "report.html").stat().st_size > 0
 
 
-def test_the_command_exits_with_1_and_names_the_gap(pair: SimpleNamespace, capsys: pytest.CaptureFixture) -> None:
-    """`enquete export`, whole and with --format: 0 where nothing is broken, 1 with the gap where something is."""
+def test_the_command_exits_with_1_and_names_the_gap(
+    run_pair: Callable[[str], Pair], capsys: pytest.CaptureFixture
+) -> None:
+    """`enquete export`, whole and with --format: 0 where nothing is broken, 1 with the gap where something is.
+
+    One methodology stands for all: what the command does is the same.
+    """
+    pair = run_pair("delphi")
     where = [pair.people["sim"], pair.run.folder.name, "--out", pair.people["out"], "--json"]
-    if pair.name != "delphi":
-        pytest.skip("what the command does is the same for all")
     for more in ([], ["--format", "csv,xlsx,sav,parquet", "--to", str(pair.run.folder / "data")]):
         BROKEN.clear()
         assert cli.run(["export", *where, *more]) == 0
@@ -250,9 +270,10 @@ def test_the_command_exits_with_1_and_names_the_gap(pair: SimpleNamespace, capsy
 
 
 @pytest.mark.parametrize("step", [step for step in BREAKING if step not in OF_ALL])
-def test_other_steps_cost_themselves_alone_too(pair: SimpleNamespace, step: str) -> None:
-    if pair.name not in ("delphi", "roundtable"):
-        pytest.skip("two methodologies stand for all: one of rounds, one of conversations")
+@pytest.mark.parametrize("name", ["delphi", "roundtable"])
+def test_other_steps_cost_themselves_alone_too(name: str, step: str, run_pair: Callable[[str], Pair]) -> None:
+    """Two methodologies stand for all: one of rounds, one of conversations."""
+    pair = run_pair(name)
     run, _ = written(pair, step)
     summary = json.loads((run.synthesis / "results.json").read_text("utf-8"))
     assert {(gap["methodology"], gap["step"]) for gap in summary["gaps"]} == {(pair.name, STEP.get(step, step))}

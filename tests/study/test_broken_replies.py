@@ -20,6 +20,10 @@ from tests.support.breaking_server import BROKEN_TEXT, WHOLE_TEXT, BreakingServe
 from tests.support.studies import personas, rows, stored_answers
 
 AGENTS = 3
+SHORT: dict[str, dict[str, int]] = {
+    "laddering": {"turns": 3}, "discovery": {"questions": 4}, "roundtable": {"rounds": 2, "least_rounds": 2},
+}  # fmt: skip
+"""Conversations need not be long for a reply to break off in each of their steps."""
 
 
 def whole_answers(body: dict[str, Any]) -> str:
@@ -73,7 +77,7 @@ def test_no_methodology_and_no_coding_takes_half_a_text(method: str, tmp_path: P
     with BreakingServer(break_last_text, "stop") as server:
         run = bare_runs.interview(
             personas(tmp_path, 4), methods=[method], out=str(tmp_path / "out"), language="en", model="m",
-            base_url=server.base_url, fit="any",
+            base_url=server.base_url, fit="any", settings={method: SHORT[method]} if method in SHORT else {},
         )  # fmt: skip
         assert run.status == "completed"
         assert server.broken > 0

@@ -115,6 +115,7 @@ def test_a_alone_is_in_the_results_and_both_are_in_the_data(story: tuple[Run, Mo
     assert list(row)[:7] == ["question_id", "answer_id_a", "answer_id_b", "winner", "score_a", "score_b", "reason"]
 
 
+@pytest.mark.usefixtures("report_only")
 def test_neither_a_refusal_nor_a_mute_critic_costs_more_than_the_comparison(tmp_path: Path) -> None:
     def answer(body: dict[str, Any]) -> str | None:
         if body["model"] == "model-b" and "Nr. 0" in body["messages"][0]["content"]:
@@ -132,6 +133,7 @@ def test_neither_a_refusal_nor_a_mute_critic_costs_more_than_the_comparison(tmp_
     assert (preference(run)["unread"], preference(run)["verdict"]) == (1, "not judged")
 
 
+@pytest.mark.usefixtures("unreported")
 def test_short_of_budget_the_critic_waits_and_goes_on(tmp_path: Path) -> None:
     with ModelServer(script=script) as server:
         short = told(tmp_path, server, 3, budget_tokens=6_000, confirm=True)
@@ -181,6 +183,7 @@ def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) 
         assert memory.preferences() == []  # its word is no preference
 
 
+@pytest.mark.usefixtures("report_only")
 def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path: Path) -> None:
     """A's calls, prompts and answers are the same bytes with B and without; a run without B says nothing of one."""
     both = planted(tmp_path, 8)

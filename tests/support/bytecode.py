@@ -6,7 +6,6 @@ pip compiles nothing here, and the workers of a test session begin at the same t
 from __future__ import annotations
 
 import importlib
-import multiprocessing
 import re
 import warnings
 from collections.abc import Iterator
@@ -34,21 +33,12 @@ def libraries() -> list[str]:
 
 
 def load(names: list[str]) -> None:
+    """Import each of these, in one process: a second one would import them all as well, and compile nothing less."""
     warnings.simplefilter("ignore")
     for name in names:
         with suppress(Exception):  # an extra that is not installed, a word of a docstring: whoever needs it says so
             importlib.import_module(name)
 
 
-def main() -> None:
-    """From both ends at once: what the other has compiled is read by then."""
-    names = libraries()
-    processes = [multiprocessing.Process(target=load, args=(order,)) for order in (names, names[::-1])]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-
-
 if __name__ == "__main__":
-    main()
+    load(libraries())
