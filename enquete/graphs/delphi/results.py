@@ -18,7 +18,7 @@ from enquete.analysis.agreement import kendall_w
 from enquete.analysis.coherence import answer_stability
 from enquete.analysis.estimates import mean_of, share_interval
 from enquete.analysis.feedback import camps, hold_outs, medians_of_others
-from enquete.analysis.inference import QUESTIONS, detectable_change, selected_intervals
+from enquete.analysis.inference import detectable_change, selected_intervals
 from enquete.analysis.panel import (
     By,
     PanelMeasure,
@@ -1024,7 +1024,7 @@ class Panel:
             "verdict": "closer" if found.mean > 0 else "farther" if found.mean < 0 else "neither", "n": found.n,
             "n_total": len(first), "with_feedback": with_feedback.mean(), "without": without.mean(),
             "difference": found.mean, "low": found.low, "high": found.high, "sd": sd, "p": found.p,
-            **d.on_scale(detectable_change(found.n, sd, tests=QUESTIONS), self.scale),
+            **d.on_scale(detectable_change(found.n, sd, dof=found.n - 1), self.scale),
         }  # fmt: skip
 
     def between_groups(self, groups: pd.Series[str]) -> dict[str, Any]:
