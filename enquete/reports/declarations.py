@@ -697,7 +697,7 @@ def group_tables(
             integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
             text(SIZES, N_("n of each group")), HIGHEST_IN, LOWEST_IN, *ends,
             replace(value, name=OF_ALL, label=N_("share of all") if share else N_("mean of all")),
-            *([] if share else [number(SD_WITHIN, N_("SD within groups"))]),
+            number(SD_WITHIN, N_("SD within groups"), means=N_("of ratings; blank where shares are compared")),
             number(EFFECTIVE_TESTS, N_("tests, effective number"), digits=1,
                    means=N_("how many independent tests those of this table are as good as")),
             *detectable(
@@ -906,7 +906,7 @@ def compared(
             **(shared_ends[row["variable"]] if is_tested else NO_SIDES),
             "mean_highest": row["estimate_highest"] if is_tested else None,
             "mean_lowest": row["estimate_lowest"] if is_tested else None, OF_ALL: row["mean"],
-            **({} if sd is None else {SD_WITHIN: sd}), EFFECTIVE_TESTS: row["tests"],
+            SD_WITHIN: sd, EFFECTIVE_TESTS: row["tests"],
             **between_groups(row["sizes"], row["mean"], sd, scale, ALPHA / row["tests"] if is_tested else None),
             "scale_min": scale[0], "scale_max": scale[1], "effect": row["effect"], "test": row["method"],
             "p": row["p"] if is_tested else None, "p_joint": row["p_adjusted"], "n_small": row["n_small"],

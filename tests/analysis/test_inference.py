@@ -218,7 +218,7 @@ def test_detectable_difference_is_found_four_times_in_five(
     sizes: list[int], mean: float, sd: float, ends: tuple[float, float] | None, level: float
 ) -> None:
     """By Kruskal–Wallis (scipy's statistic, its critical value from 100,000 panels without a difference) on normal
-    values, rounded and cut off at 1 and 5: 4,000 panels, .80 ± .03, of which .02 are 3.3 standard errors."""
+    values, rounded and cut off at 1 and 5: 4,000 panels, .80 ± .05, of which .02 are 3.3 standard errors, the rest the approximation."""
     rng, n = np.random.default_rng(SEED), sum(sizes)
     size = detectable_difference(sizes, mean, sd, ends=ends, alpha=level)
     assert size is not None
@@ -250,7 +250,7 @@ def test_detectable_difference_is_found_four_times_in_five(
         apart = label == group
         panels[:, apart] = answers(mean + by, (len(panels), int(apart.sum())), spread)
         found.append(np.mean(_kruskal(panels, label) > critical + 1e-9))
-    assert np.mean(found) == pytest.approx(0.8, abs=0.03)
+    assert np.mean(found) == pytest.approx(0.8, abs=0.05)
 
 
 def _kruskal(panels: np.ndarray, label: np.ndarray) -> np.ndarray:
