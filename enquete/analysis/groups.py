@@ -21,12 +21,13 @@ from enquete.analysis.inference import (
     ALPHA,
     DRAWS,
     LEVEL,
-    QUESTIONS,
     SMALL,
     TIED,
     Labels,
     detectable_association,
     detectable_difference,
+    detectable_share,
+    effective_tests,
     relabellings,
     selected_intervals,
     share_intervals,
@@ -46,7 +47,7 @@ class GroupComparison(NamedTuple):
 
 def compare_groups(
     values: pd.DataFrame, groups: pd.Series, kind: Kind, *, ends: tuple[float, float] | None = None,
-    tests: int | None = None,
+    tests: float | None = None,
     fewest: int = FEWEST, draws: int = DRAWS, seed: int = 0,
 ) -> GroupComparison:  # fmt: skip
     """Compare groups on every variable.
@@ -56,20 +57,22 @@ def compare_groups(
     are few, else of random ones (H beyond 200 agents: from χ²): ratings on few points and small tables are off in the
     approximations. `low` and `high` hold for every group of a variable at once (`selected_intervals`,
     `share_intervals`), so they do for the highest and the lowest.
-    detectable: of a mean or a share, the distance of one group of average size from all others that would be found in
-    four of five panels (NaN where no share could lie so far off); of categories, V. Both at .05 over `tests`.
+    detectable: of a mean or a share, the distance of one group from all others that would be found in four of five
+    panels (NaN where none would be); of categories, V. Both at .05 over `tests`.
 
     values: participants × variables, NaN where missing. groups: any column about the participants, by participant; NaN:
     in none.
     ends: of the scale of ratings, where their intervals are cut off. tests: how many are corrected for in `detectable`;
-    by default those of this call, which is one of QUESTIONS of a report. fewest: groups with fewer values on a variable
-    are `small`: they keep their row and counts, without estimate, and are not tested.
+    by default as many as those of this call are as good as (`effective_tests`). fewest: groups with fewer values on a
+    variable are `small`: they keep their row and counts, without estimate, and are not tested.
     Returns by_group: variable, group, category (None but for categories), n, n_total, estimate, low, high, small; and
     tests: variable, kind, n (values in tested groups), n_total (participants), n_ungrouped, groups (tested),
     small_groups, n_small (values in them), test (kruskal_wallis, chi_squared), method, statistic, p, p_adjusted (over
     the variables of this call: see `_jointly`), effect, effect_low, effect_high, highest, estimate_highest, lowest,
-    estimate_lowest (NaN/None for categories), detectable, reason (why there is no test, "" where there is). Raises
-    ValueError for a doubled label, a rating that is no number, or a share other than 0 and 1.
+    estimate_lowest, mean (over tested groups), sd (within them; all NaN/None for categories), sizes (values in each
+    tested group, "8, 7, 5"), tests (how many independent ones those of this call are as good as), detectable, reason
+    (why there is no test, "" where there is). Raises ValueError for a doubled label, a rating that is no number, or a
+    share other than 0 and 1.
     """
     require_unique(values, "values")
     require_single(groups.index, "groups")
@@ -79,10 +82,11 @@ def compare_groups(
     columns = [_variable(values[name], kind, str(name), panel) for name in values]
     described = [row for variable in columns for row in _by_group(variable, panel, kind, ends)]
     table = pd.DataFrame([_test(variable, panel, kind, draws, seed) for variable in columns], columns=list(_TESTS))
-    table["p_adjusted"] = _jointly(columns, panel, table, kind, draws, seed)
-    count = QUESTIONS * max(1, int(table["p"].notna().sum())) if tests is None else tests
+    table["p_adjusted"], effective = _jointly(columns, panel, table, kind, draws, seed)
+    table["tests"] = effective
+    count = effective if tests is None else tests
     reasons = zip(columns, table["reason"], strict=True)
-    detectable = [None if reason else _detectable(variable, kind, count) for variable, reason in reasons]
+    detectable = [None if reason else _detectable(variable, kind, count, ends) for variable, reason in reasons]
     table["detectable"] = pd.Series(detectable, dtype=float)
     by_group = pd.DataFrame(described, columns=list(_GROUPS))
     by_group["category"] = pd.Series([row[_GROUPS.index("category")] for row in described], dtype=object)
@@ -98,14 +102,14 @@ def joint_p(
     columns = [_variable(values[name], "rating", str(name), panel) for name in values]
     varies = [float(np.ptp(column.x[column.inside])) if column.large.size > 1 else 0.0 for column in columns]
     tested = pd.DataFrame({"p": [1.0 if spread > 0 else np.nan for spread in varies]})
-    return pd.Series(_jointly(columns, panel, tested, "rating", draws, seed), index=values.columns, dtype=float)
+    return pd.Series(_jointly(columns, panel, tested, "rating", draws, seed)[0], index=values.columns, dtype=float)
 
 
 _GROUPS = ("variable", "group", "category", "n", "n_total", "estimate", "low", "high", "small")
 _TESTS = (
     "variable", "kind", "n", "n_total", "n_ungrouped", "groups", "small_groups", "n_small", "test", "method",
     "statistic", "p", "p_adjusted", "effect", "effect_low", "effect_high", "highest", "estimate_highest", "lowest",
-    "estimate_lowest", "detectable", "reason",
+    "estimate_lowest", "mean", "sd", "sizes", "tests", "detectable", "reason",
 )  # fmt: skip
 
 
@@ -211,6 +215,7 @@ def _test(variable: _Variable, panel: _Membership, kind: Kind, draws: int, seed:
     for which, place in (("highest", -1), ("lowest", 0)):
         ends[which] = panel.names[large[order[place]]] if order.size else None
         ends[f"estimate_{which}"] = float(means[order[place]]) if order.size else np.nan
+    has_means = kind != "category" and large.size > 0
     names = {"statistic": "statistic", "p": "p", "effect": "effect", "effect_low": "low", "effect_high": "high"}
     figures = {key: getattr(association, name, None) for key, name in names.items()}
     return {
@@ -224,6 +229,9 @@ def _test(variable: _Variable, panel: _Membership, kind: Kind, draws: int, seed:
         "n_small": int(variable.n.sum() - variable.n[large].sum()),
         "test": "kruskal_wallis" if kind == "rating" else "chi_squared",
         "method": "none" if association is None else association.method,
+        "mean": float(values.mean()) if has_means else np.nan,
+        "sd": _sd_within(variable) if has_means else np.nan,
+        "sizes": ", ".join(map(str, variable.n[large].tolist())),
         **{key: np.nan if value is None else value for key, value in figures.items()},
         "reason": f"fewer than two groups of {FEWEST} agents" if association is None else association.reason,
         **ends,
@@ -232,8 +240,9 @@ def _test(variable: _Variable, panel: _Membership, kind: Kind, draws: int, seed:
 
 def _jointly(
     columns: Sequence[_Variable], panel: _Membership, table: pd.DataFrame, kind: Kind, draws: int, seed: int
-) -> list[float | None]:
-    """Adjusted p of every tested variable: Westfall–Young's step-down max-T over relabellings of whole agents.
+) -> tuple[list[float | None], float]:
+    """Adjusted p of every tested variable, and how many independent tests they are as good as: Westfall–Young's
+    step-down max-T over relabellings of whole agents.
 
     An agent keeps all its values and is handed another's group, so what variables have in common stays, and how coarse
     they are.
@@ -244,7 +253,7 @@ def _jointly(
     tested = np.flatnonzero(table["p"].notna())
     kept = np.isin(panel.label, np.flatnonzero(panel.sizes() >= panel.fewest))
     if kind == "category" or kept.sum() > SMALL or not tested.size:
-        return holm(table["p"].tolist())
+        return holm(table["p"].tolist()), float(max(1, tested.size))
     label = np.unique(panel.label[kept], return_inverse=True)[1].astype(np.int64)
     ranks = pd.DataFrame({place: columns[place].x[kept] for place in tested.tolist()}).rank()
     centred = ranks.sub(ranks.mean()).div(ranks.std().clip(lower=TINY)).fillna(0.0)
@@ -264,18 +273,20 @@ def _jointly(
     p = reached / len(labels) if exact else (reached + 1) / (len(labels) + 1)
     adjusted = np.full(len(table), np.nan)
     adjusted[tested[order]] = np.maximum.accumulate(p)
-    return [None if np.isnan(value) else float(value) for value in adjusted]
+    return [None if np.isnan(value) else float(value) for value in adjusted], effective_tests(drawn)
 
 
-def _detectable(variable: _Variable, kind: Kind, tests: int) -> float | None:
+def _detectable(variable: _Variable, kind: Kind, tests: float, ends: tuple[float, float] | None) -> float | None:
     sizes = variable.n[variable.large].tolist()
     x = variable.x[variable.inside]
     if kind == "category":
         return detectable_association(sum(sizes), len(sizes), len(set(x)), tests=tests, alpha=ALPHA)
     if kind == "share":
-        sd = float(np.sqrt(x.mean() * (1 - x.mean())))
-    else:
-        within = x - variable.estimates()[variable.label]
-        sd = float(np.sqrt((within**2).sum() / (within.size - len(sizes))))
-    distance = detectable_difference(sizes, sd, tests=tests)
-    return None if kind == "share" and distance is not None and distance >= 1 else distance
+        return detectable_share(sizes, float(x.mean()), tests=tests)
+    return detectable_difference(sizes, float(x.mean()), _sd_within(variable), ends=ends, tests=tests)
+
+
+def _sd_within(variable: _Variable) -> float:
+    """Return the standard deviation of the values in groups that are large enough, within them."""
+    within = variable.x[variable.inside] - variable.estimates()[variable.label]
+    return float(np.sqrt((within**2).sum() / max(1, within.size - len(variable.large))))

@@ -10,6 +10,7 @@ Permutation tests: every relabelling where there are few, else seeded random one
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +20,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import scipy
+import scipy.optimize
 from numpy.typing import ArrayLike, NDArray
 
 from enquete.analysis.change import holm
@@ -158,7 +160,6 @@ def _enumerate(labels: Labels) -> Labels:
 ALPHA = 0.05
 LEVEL = 0.95
 POWER = 0.8
-QUESTIONS = 8  # that a report of three methodologies asks and tests: detectable is what is found at a part of ALPHA
 ALL_UP_TO = 12  # agents that changed, up to which every sign flip is taken
 DRAWS_LEAST = 1_999
 HELD = 8_000_000  # flips × agents, and flips × items, held at once
@@ -184,7 +185,8 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
 
     changes: agents × items in any unit, NaN where an agent lacks a wave.
     Returns by item: n, n_missing, n_changed, mean (in the unit of `changes`), sd (n − 1), statistic (z), p (this item
-    alone), p_adjusted, test ("all sign flips", "random sign flips" or "none"). Without a change there is no test: p
+    alone), p_adjusted, test ("all sign flips", "random sign flips" or "none"), tests (how many independent ones these
+    are as good as: `effective_tests`). Without a change there is no test: p
     NaN, and the item is no part of the family. Raises ValueError for a doubled label or an infinite value. Of 14 items
     with one that rises by a point this finds it in .23 / .62 / .82 of panels of 10 / 15 / 20, Wilcoxon's test after
     Holm in .05 / .43 / .65, at the same level. Source: Westfall & Young 1993, algorithm 4.1; Romano & Wolf 2005.
@@ -199,7 +201,7 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
     tested = np.flatnonzero(squares > 0)
     rows = full[np.ix_((full != 0).any(axis=1), tested)] / np.sqrt(squares[tested])
     z = rows.sum(axis=0)
-    p, adjusted, test = _sign_flips(rows, z, draws, seed) if tested.size else (z, z, "none")
+    p, adjusted, test, tests = _sign_flips(rows, z, draws, seed) if tested.size else (z, z, "none", 0.0)
     table = pd.DataFrame(
         {
             "n": n,
@@ -211,6 +213,7 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
             "p": np.nan,
             "p_adjusted": np.nan,
             "test": "none",
+            "tests": tests,
         },
         index=changes.columns,
     )
@@ -219,22 +222,30 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
     return table
 
 
-def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats, Floats, str]:
+def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats, Floats, str, float]:
     """p of each column alone and step-down; rows: agents × items, each column of length 1."""
     agents, items = rows.shape
     order = np.argsort(-np.abs(z), kind="stable")
     reached = np.abs(z[order]) * (1 - TIED) - TIED  # a statistic of 0 is one of some 1e-17
-    alone, beside, total = np.zeros(items), np.zeros(items), 0
+    alone, beside, total, tests = np.zeros(items), np.zeros(items), 0, 0.0
     for flips in _flips(agents, items, draws, seed):
         drawn = np.abs(flips @ rows[:, order])
         alone += (drawn >= reached).sum(axis=0)
         beside += (np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1] >= reached).sum(axis=0)
         total += len(flips)
+        tests = tests or effective_tests(drawn)
     exact = agents <= ALL_UP_TO
     single, joint = (count / total if exact else (count + 1) / (total + 1) for count in (alone, beside))
     p, adjusted = np.empty(items), np.empty(items)
     p[order], adjusted[order] = single, np.maximum.accumulate(joint)
-    return p, adjusted, "all sign flips" if exact else "random sign flips"
+    return p, adjusted, "all sign flips" if exact else "random sign flips", tests
+
+
+def effective_tests(drawn: Floats) -> float:
+    """Return how many independent tests the largest of k statistics stands for: .05 over the mean share of draws in
+    which a single one reaches the level that the largest reaches in .05 of them. drawn: draws × k."""
+    reached = drawn >= np.quantile(drawn.max(axis=1), 1 - ALPHA) * (1 - TIED)
+    return float(np.clip(reached.any(axis=1).mean() / max(reached.mean(), 1e-12), 1.0, drawn.shape[1]))
 
 
 def _flips(agents: int, items: int, draws: int, seed: int) -> Iterator[Floats]:
@@ -335,37 +346,214 @@ def share_intervals(counts: ArrayLike, n: ArrayLike, *, selected: Side = "any", 
 # --- what would have been found --------------------------------------------------------------------------------------
 
 
-def detectable_change(n: int, sd: float, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER) -> float | None:
-    """The smallest mean change, in the unit of `sd`, that a paired t test finds with this power.
+def detectable_change(
+    n: int, sd: float, *, tests: float = 1, alpha: float = ALPHA, power: float = POWER, dof: float | None = None
+) -> float | None:
+    """Return the smallest mean change, in the unit of `sd`, that a paired t test finds with this power.
 
     δ = sd·√(λ/n), λ the noncentrality with which F of 1 and n − 1 degrees of freedom exceeds its quantile of 1 −
-    α/tests with probability `power` (F = t²). sd: of the changes, n − 1; tests: how many are corrected for. A max-T
-    over items that go together finds a little less, so this errs on the safe side. None below three agents or without
-    variation. Source: Cohen 1988, ch. 2.
+    α/tests with probability `power` (F = t²).
+
+    Args:
+        n: Pairs; below three there is no answer.
+        sd: Of the changes, n − 1.
+        tests: How many are corrected for: of a max-T the effective number (`effective_tests`).
+        dof: Degrees of freedom with which sd was estimated. Then the probability is that over the sd's of such panels,
+            s² as σ²·χ²/dof: what a panel of ten says of its own sd would else be found too seldom.
+
+    Source: Cohen 1988, ch. 2.
     """
-    return None if n < 3 or not sd > 0 else sd * float(np.sqrt(_noncentrality(1, n - 1, alpha / tests, power) / n))
+    if n < 3 or not sd > 0:
+        return None
+    needed = _noncentrality(1, n - 1, alpha / tests, power)
+    if dof is not None and math.isfinite(dof):
+        critical = float(scipy.special.fdtri(1, n - 1, 1 - alpha / tests))
+        spreads = scipy.special.chdtri(dof, 1 - (np.arange(64) + 0.5) / 64) / dof
+
+        def missed(noncentrality: float) -> float:
+            found = 1 - scipy.special.ncfdtr(1, n - 1, noncentrality * spreads, critical)
+            return power - float(found.mean())
+
+        needed = float(scipy.optimize.brentq(missed, needed / 4, needed * 20, rtol=1e-4))
+    return sd * float(np.sqrt(needed / n))
+
+
+def shrink_sd(sd: ArrayLike, dof: ArrayLike) -> tuple[Floats, float]:
+    """Return standard deviations drawn to what they have in common, and the degrees of freedom that this adds.
+
+    s̃² = (d·s² + d₀·s₀²)/(d + d₀), with d₀ and s₀² fitted to the spread of log s² over items: where the sd's differ no
+    more than chance has it, d₀ is large (at most 1,000). sd of 0 and NaN are left as they are and take no part.
+    Source: Smyth 2004, section 6.2.
+    """
+    s, d = np.broadcast_arrays(np.asarray(sd, dtype=np.float64), np.asarray(dof, dtype=np.float64))
+    varies = np.nan_to_num(s) > 0
+    varies &= d > 0
+    if varies.sum() < 3:
+        return np.array(s), 0.0
+    log_s2, half = 2 * np.log(s[varies]), d[varies] / 2
+    e = log_s2 - scipy.special.digamma(half) + np.log(half)
+    beyond = float(e.var(ddof=1) - scipy.special.polygamma(1, half).mean())
+    half_prior = 500.0
+    if beyond > float(scipy.special.polygamma(1, half_prior)):
+        half_prior = float(scipy.optimize.brentq(lambda x: scipy.special.polygamma(1, x) - beyond, 1e-2, 500.0))
+    common = math.exp(float(e.mean()) + float(scipy.special.digamma(half_prior)) - math.log(half_prior))
+    shrunk = np.array(s)
+    shrunk[varies] = np.sqrt((d[varies] * s[varies] ** 2 + 2 * half_prior * common) / (d[varies] + 2 * half_prior))
+    return shrunk, 2 * half_prior
+
+
+Ends = tuple[float, float]
 
 
 def detectable_difference(
-    sizes: Sequence[int], sd: float, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
-) -> float | None:
-    """The smallest distance of one group's mean from all others', in the unit of `sd`, that a test of groups finds.
+    sizes: Sequence[int], mean: float, sd: float, *, ends: Ends | None = None, tests: float = 1, alpha: float = ALPHA,
+    power: float = POWER,
+) -> float | None:  # fmt: skip
+    """Return the smallest distance of one group's mean from that of all others that Kruskal–Wallis finds.
 
-    Of a group of average size n̄ = N/g: λ = δ²/sd²·n̄(N − n̄)/N, F of g − 1 and N − g degrees of freedom, otherwise as
-    in `detectable_change`; a smaller group has to differ more. sd: within groups (of a share p: √(p(1 − p))). A rank or
-    permutation test has 3/π = .955 of this efficiency for normal values and more for others. None below two groups or
-    without variation.
-    Source: Cohen 1988, ch. 8.
+    On average over the groups, any of which may be the one. Answers of the others are taken to be normal with this mean
+    and sd, rounded and cut off at the ends of their scale; those of the one group are such answers moved toward the end
+    that is farther off. See `_kruskal_power`. None where no distance would be found with this power (of few agents, or
+    at a low level, not even ranks of a group that lies wholly apart are enough), without variation, and below two
+    groups.
+
+    Args:
+        sizes: Agents of each group.
+        mean: Of all.
+        sd: Within groups.
+        ends: Of the scale; None where it has none.
+    """
+    if len(sizes) < 2 or sum(sizes) <= len(sizes) or not sd > 0:
+        return None
+    points = _answer_points(mean, sd, ends)
+    spread = _latent_sd(points, mean, sd)
+    others = _rounded_normal(points, mean, spread)
+    toward = 1 if mean <= (points[0] + points[-1]) / 2 else -1
+
+    def moved(by: float) -> Floats:
+        return _rounded_normal(points, mean + toward * by, spread)
+
+    farthest = float(points[-1] - points[0]) + 4 * spread
+    by = _found_at(lambda by: _kruskal_power(sizes, others, moved(by), alpha / tests), farthest, power)
+    return None if by is None else abs(float((moved(by) - others) @ points))
+
+
+def detectable_share(
+    sizes: Sequence[int], share: float, *, tests: float = 1, alpha: float = ALPHA, power: float = POWER
+) -> float | None:
+    """Return the smallest distance of one group's share from that of all others that a test of groups finds.
+
+    As `detectable_difference`, of answers that are 0 or 1. None where the share of the others, taken to be that of all,
+    leaves no room for it.
+    """
+    if len(sizes) < 2 or sum(sizes) <= len(sizes) or not 0 < share < 1:
+        return None
+    toward = 1 if share <= 0.5 else -1
+    others = np.array([1 - share, share])
+
+    def moved(by: float) -> Floats:
+        return np.array([1 - share - toward * by, share + toward * by])
+
+    return _found_at(lambda by: _kruskal_power(sizes, others, moved(by), alpha / tests), max(share, 1 - share), power)
+
+
+def _found_at(power_at: Callable[[float], float], farthest: float, power: float) -> float | None:
+    """Return the size that has this power; None where the farthest has less."""
+    if power_at(farthest) < power:
+        return None
+    return float(scipy.optimize.brentq(lambda size: power_at(size) - power, 0.0, farthest, rtol=1e-3))
+
+
+FINE = 100
+"""Steps into which a scale is parted that has no ends or is wider than COARSE."""
+COARSE = 20
+
+
+def _answer_points(mean: float, sd: float, ends: Ends | None) -> Floats:
+    if ends is None:
+        return np.linspace(mean - 10 * sd, mean + 10 * sd, 2 * FINE + 1)
+    steps = round(ends[1] - ends[0]) if 1 <= ends[1] - ends[0] <= COARSE else FINE
+    return np.linspace(*ends, steps + 1)
+
+
+def _rounded_normal(points: Floats, mean: float, sd: float) -> Floats:
+    """Return the probability of each point of a normal value that is rounded to the nearest of them."""
+    below = scipy.special.ndtr(((points[1:] + points[:-1]) / 2 - mean) / sd)
+    return np.diff(below, prepend=0.0, append=1.0)
+
+
+def _latent_sd(points: Floats, mean: float, sd: float) -> float:
+    """Return the sd before rounding and cutting off, with which answers have this one after it."""
+
+    def too_wide(latent: float) -> float:
+        p = _rounded_normal(points, mean, latent)
+        return float(p @ points**2 - (p @ points) ** 2) - sd**2
+
+    least, most = sd / 10, 3 * float(points[-1] - points[0])
+    if too_wide(least) >= 0 or too_wide(most) <= 0:
+        return sd
+    return float(scipy.optimize.brentq(too_wide, least, most, rtol=1e-3))
+
+
+NODES = (np.arange(16) + 0.5) / 16
+"""Quantiles at which χ² is averaged."""
+
+
+FEW_AGENTS = 0.8
+"""By about this over N the critical H of relabellings lies above that of F of ranks: 1.03 to 1.08 times as high at
+N = 20 and 1.00 to 1.03 times at N = 50, at levels of .0036 and .0009 (60,000 relabellings of two to four groups)."""
+
+
+def _kruskal_power(sizes: Sequence[int], others: Floats, moved: Floats, alpha: float) -> float:
+    """Return the power of Kruskal–Wallis where one group answers otherwise, on average over the groups.
+
+    Of m agents against k others, N in all: H = 12·m·k·(Û − ½)²/((N + 1)·T) + H'. Û, the share of pairs in which the
+    group's answer exceeds (ties count half), is about normal with variance σ₁²/m + σ₀²/k, σ² those of the share that
+    one answer exceeds; T = 1 − Σw³ corrects for ties, w the shares of answers among all; H' is what the others differ
+    by among themselves: χ² of g − 2 degrees of freedom times the variance of their ranks over that of all. The critical
+    H is that of F of ranks, raised by `FEW_AGENTS`.
+
+    Args:
+        others, moved: Probability of each answer, of the others and of the group.
+
+    Source: Lehmann 2006, Nonparametrics, section 2.3; Iman & Davenport 1976 for F of ranks.
     """
     n, g = sum(sizes), len(sizes)
-    if g < 2 or n <= g or not sd > 0:
-        return None
-    needed = _noncentrality(g - 1, n - g, alpha / tests, power)
-    return sd * float(np.sqrt(needed * g**2 / (n * (g - 1))))
+    critical_f = float(scipy.special.fdtri(g - 1, n - g, 1 - alpha))
+    critical_h = (1 + FEW_AGENTS / n) * (n - 1) * (g - 1) * critical_f / ((g - 1) * critical_f + n - g)
+    exceeded, excess = _exceeds(others), _exceeds(moved)
+    chance = float(moved @ exceeded)
+    var_moved = float(moved @ exceeded**2) - chance**2
+    var_others = float(others @ excess**2) - (1 - chance) ** 2
+    total = 0.0
+    for m, count in Counter(sizes).items():
+        k = n - m
+        if g == 2 and 2 / math.comb(n, m) >= alpha:  # the least p that relabellings can give
+            continue
+        pooled = (m * moved + k * others) / n
+        ties = 1 - float((pooled**3).sum())
+        if ties <= 0:
+            continue
+        remainder = np.zeros(1)
+        if g > 2:
+            rank = _exceeds(pooled)
+            narrowed = (others @ rank**2 - (others @ rank) ** 2) / (pooled @ rank**2 - (pooled @ rank) ** 2)
+            remainder = narrowed * scipy.special.chdtri(g - 2, 1 - NODES)
+        needed = np.sqrt(np.clip(critical_h - remainder, 0, None) * (n + 1) * ties / (12 * m * k))
+        sd = math.sqrt(max(var_moved / m + var_others / k, 1e-12))
+        away = abs(chance - 0.5)
+        found = scipy.special.ndtr((away - needed) / sd) + scipy.special.ndtr((-away - needed) / sd)
+        total += count * float(np.where(needed < 0.5, found, 0.0).mean())
+    return total / g
+
+
+def _exceeds(p: Floats) -> Floats:
+    """Return by point the share of answers below it, and half of those at it."""
+    return np.cumsum(p) - p / 2
 
 
 def detectable_association(
-    n: int, rows: int, columns: int, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
+    n: int, rows: int, columns: int, *, tests: float = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
     """The smallest Cramér's V = √(λ/(n·min(r − 1, k − 1))) of an r × k table that χ² finds; λ as in
     `detectable_change`, of χ².
@@ -383,6 +571,14 @@ def detectable_association(
 def _noncentrality(dfn: int, dfd: int, alpha: float, power: float) -> float:
     critical = float(scipy.special.fdtri(dfn, dfd, 1 - alpha))
     return float(scipy.special.ncfdtrinc(dfn, dfd, 1 - power, critical))
+
+
+def scale_detectable(n: int, alpha: float, alpha_new: float, *, power: float = POWER) -> float:
+    """Return by what a change detectable at `alpha` is multiplied for it to be that at `alpha_new`: √(λ(α_new)/λ(α)), λ
+    as in `detectable_change`."""
+    if n < 2:
+        return 1.0
+    return math.sqrt(_noncentrality(1, n - 1, alpha_new, power) / _noncentrality(1, n - 1, alpha, power))
 
 
 # --- one correction --------------------------------------------------------------------------------------------------
@@ -425,20 +621,59 @@ def over_questions(
     Source: Holm 1979; Westfall & Young 1993 for max-T; Bretz, Maurer, Brannath & Posch 2009 for shares that are handed
     on.
     """
+    by_question, shares = _begin(p, question, given, after or {}, primary or {})
+    adjusted: pd.Series[float] = pd.Series(float("nan"), index=p.index, name="p_adjusted")
+    reached = 0.0
+    while asked := shares.open():
+        name = _answered_next(by_question, asked)
+        reached = max(reached, min(1.0, float(by_question[name].min()) / asked[name]))
+        adjusted.loc[by_question[name].index] = (by_question[name] / asked[name]).clip(reached, 1.0).to_numpy()
+        shares.hand_on(name)
+    return adjusted
+
+
+def shares_held(
+    p: pd.Series[float],
+    question: pd.Series[str],
+    *,
+    given: Collection[str] = (),
+    after: Mapping[str, str] | None = None,
+    primary: Mapping[str, float] | None = None,
+) -> dict[str, float]:
+    """Return the share of α at which each question of a page is tested, in the procedure of `over_questions`.
+
+    A question that is answered (least p̃ below its share of α) was tested at the share that it held then. The others
+    are tested at what they hold when no further one can be answered: had there been an effect in one of them, this is
+    the level that it had to pass. One that waits for an unanswered question has the share that it would be given.
+    Arguments as in `over_questions`.
+    """
+    by_question, shares = _begin(p, question, given, after or {}, primary or {})
+    held: dict[str, float] = {}
+    while asked := shares.open():
+        name = _answered_next(by_question, asked)
+        if float(by_question[name].min()) >= ALPHA * asked[name]:
+            break
+        held[name] = asked[name]
+        shares.hand_on(name)
+    unanswered = {name: shares.held_by(name) for name in by_question if name not in held}
+    return held | unanswered
+
+
+def _begin(
+    p: pd.Series[float], question: pd.Series[str], given: Collection[str], after: Mapping[str, str],
+    primary: Mapping[str, float],
+) -> tuple[dict[str, pd.Series[float]], Shares]:  # fmt: skip
+    """Return p of each tested question, corrected over its rows, and the shares that questions begin with."""
     outside = p[(p < 0) | (p > 1)]
     if len(outside):
         raise ValueError(f"a p-value lies between 0 and 1; {outside.iloc[0]} was given")
     tested = {str(name): rows.dropna() for name, rows in p.groupby(question, sort=False) if rows.notna().any()}
     by_question = {n: rows if n in given else pd.Series(holm(rows.tolist()), rows.index) for n, rows in tested.items()}
-    shares = Shares.of(by_question, primary or {}, after or {})
-    adjusted: pd.Series[float] = pd.Series(float("nan"), index=p.index, name="p_adjusted")
-    reached = 0.0
-    while asked := shares.open():
-        name = min(asked, key=lambda n: float(by_question[n].min()) / asked[n])
-        reached = max(reached, min(1.0, float(by_question[name].min()) / asked[name]))
-        adjusted.loc[by_question[name].index] = (by_question[name] / asked[name]).clip(reached, 1.0).to_numpy()
-        shares.hand_on(name)
-    return adjusted
+    return by_question, Shares.of(by_question, primary, after)
+
+
+def _answered_next(by_question: Mapping[str, pd.Series[float]], asked: Mapping[str, float]) -> str:
+    return min(asked, key=lambda name: float(by_question[name].min()) / asked[name])
 
 
 @dataclass
@@ -463,6 +698,12 @@ class Shares:
         holding = [name for name in others if name not in inherits]
         total = EXPLORATORY if parts else 1.0
         return cls(primary, {name: total / len(holding) if name in holding else 0.0 for name in others}, waits)
+
+    def held_by(self, name: str) -> float:
+        """Return the share that a question holds, or would inherit from the one that it waits for."""
+        if name in self.primary:
+            return self.primary[name]
+        return self.rest[name] or self.held_by(self.waits[name])
 
     def open(self) -> dict[str, float]:
         """Return the shares of those that can be answered next."""

@@ -16,6 +16,7 @@ from enquete.nodes.await_simulation import await_simulation
 from enquete.nodes.close_round import close_and_file
 from enquete.runs.planning import planned
 from enquete.runs.run_session import using
+from enquete.runs.waves import close_t0_if_too_late
 from enquete.state.channels import (
     MethodologyInput,
     MethodologyOutput,
@@ -35,7 +36,12 @@ class LongitudinalState(MethodologyState):
 
 
 async def open_t0(state: LongitudinalState) -> Channels:
-    """Start T0: the main arm first; its probes once `close_t0` has set the outcome "probes"."""
+    """Start T0: the main arm first; its probes once `close_t0` has set the outcome "probes".
+
+    A T0 that had stopped is not finished once the simulation has completed: nobody owes an answer to it any more.
+    """
+    async with using(state["run"]) as session:
+        await close_t0_if_too_late(session, state["methodology"])
     return _open_wave(state, "T0")
 
 

@@ -24,9 +24,14 @@ STORED_VERSION = "SELECT * FROM meta WHERE key='schema_version'"
 
 
 def require_version(row: Sequence[object] | None, path: Path) -> None:
-    """Raise LedgerError where this row of `meta` names another version, DamagedLedger where it does not say. A version
-    that a flipped bit made newer would keep a run from being resumed and from being repaired."""
-    key, value, *checksum = row or ("", "")
+    """Raise LedgerError where this row of `meta` names another version, DamagedLedger where it does not say or is gone.
+
+    Every version of Enquete wrote it. A flipped bit that makes a version newer or older, or hides the row, would else
+    keep a run from being resumed and from being repaired.
+    """
+    if row is None:
+        raise damaged(path, LookupError("the version that is stored in it is gone"))
+    key, value, *checksum = row
     if checksum and not is_intact("meta", (key, value), checksum[0]):
         raise damaged(path, LookupError("the version stored in it is not as it was written"))
     require_readable(str(value), path)

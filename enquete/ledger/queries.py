@@ -196,6 +196,10 @@ SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part {ANSWERE
 WHERE o.methodology = ? AND o.phase = ? ORDER BY o.arm, o.participant, o.session, o.round, o.turn, a.item
 """
 COUNTED = f"SELECT count(*) {ANSWERED} WHERE o.methodology=? AND o.phase=? AND o.arm=?"
+COUNT_ANSWERING = (
+    f"SELECT count(DISTINCT o.participant) {ANSWERED} WHERE o.methodology=? AND o.phase=? AND o.arm=? "
+    "AND a.status IN ('ok', 'repaired')"
+)
 ANSWERED_ROWS = (
     f"SELECT o.methodology, o.phase, count(*) {ANSWERED} WHERE o.arm=? GROUP BY o.methodology, o.phase ORDER BY 1, 2"
 )

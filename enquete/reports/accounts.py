@@ -28,6 +28,7 @@ from enquete.reports.run_reading import RunReading
 from enquete.reports.views import Names, Results, dictionaries, render, shortened
 from enquete.respondents.questions import NAMES
 from enquete.runs.planning import price_of
+from enquete.runs.waves import CUT_OFF
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
 from enquete.state.settings import LOCAL_URL, Environment
@@ -196,6 +197,7 @@ def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, gaps: Seq
         elif counted.get(status):
             yield marked(text, n=str(counted[status]), total=total)
     yield from _memoryless(reading, frame)
+    yield from _cut_off(reading)
     yield from _stages(reading, stages)
     yield from _bugs(reading)
     yield from told_gaps(reading, gaps)
@@ -218,6 +220,20 @@ def _memoryless(reading: RunReading, frame: pd.DataFrame) -> Iterator[Words]:
     if meant and remembering < total and any(phase == "T1" for _, phase in reading.stages):
         text = N_("{n} of {total} agents had no readable memory at T1.")
         yield marked(text, n=str(total - remembering), total=str(total))
+
+
+def _cut_off(reading: RunReading) -> Iterator[Words]:
+    """A T0 that the budget had stopped and that was not finished, because the simulation had completed meanwhile."""
+    for name in reading.record.methods:
+        pinned = reading.ledger.pinned(reading.record.main.id, name, "T0", CUT_OFF)
+        if isinstance(pinned, dict):
+            text = N_(
+                "{method} (T0): {n} of {total} agents had answered when the simulation was found to have completed. "
+                "The others were not asked any more, since nothing can be measured before it then; changes are those "
+                "of agents who answered both waves."
+            )
+            total = str(len(reading.population))
+            yield marked(text, method=_title(reading, name), n=str(pinned["answered"]), total=total)
 
 
 def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:

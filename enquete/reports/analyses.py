@@ -468,6 +468,8 @@ def _find(reading: RunReading, frame: pd.DataFrame, log: GapLog, *, partial: boo
         rows = chosen(frame, frame["methodology"].eq(name) & rows_read(frame, reading.methodology(name)))
         if not rows["arm_role"].eq("main").any():
             continue
+        if log.has(name, "items"):
+            continue  # without scales and keying every number of it would be wrong
         with log.catch(name, "analysis"):
             context = replace(analysis_context(reading, name, partial, stands), groups=groups)
             findings.analyses[name] = _analyse(reading, name, opened(rows.reset_index(drop=True)), context)
@@ -668,5 +670,6 @@ def early_findings(folder: Path, planned: Sequence[tuple[str, str]], methodology
         stages = [stage for stage in planned if stage[0] == methodology]
         if not stages or any(reading.stages.get(stage) != "done" for stage in stages):
             return {}
-        findings = find(reading, without_second(responses(reading, stages, plain=True)), GapLog(folder))
+        log = GapLog(folder)
+        findings = find(reading, without_second(responses(reading, stages, plain=True, log=log)), log)
         return dict(findings.results.get(methodology, {}))

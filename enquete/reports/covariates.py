@@ -7,17 +7,19 @@ frames read the columns that `type_columns` returns.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import pandas as pd
 
-_NUMBER = {mark: re.compile(rf"[+-]?\d+(?:\{mark}\d+)?") for mark in (".", ",")}
-_GROUP_LIKE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
-"""May be thousands as well: 2.000."""
+from enquete.simulations.columns import Column, MissingCodes, read_column
+from enquete.state.errors import SettingsError
+
 _LEADING_ZERO = re.compile(r"[+-]?0\d")
 """Postal codes and identifiers: a number would lose it."""
+_LETTER = re.compile(r"[^\W\d_]")
 LARGEST_EXACT = 2**53
+NO_CODES = MissingCodes({})
 
 ColumnType = Literal["integer", "number", "string"]
 
@@ -35,28 +37,30 @@ def type_columns(columns: pd.DataFrame) -> pd.DataFrame:
 def type_column(values: pd.Series[Any]) -> pd.Series[Any]:
     """Return one column with its type. It is one of numbers where every value is, with one decimal mark for all."""
     texts = [str(value).strip() if isinstance(value, str) else "" for value in values]
-    mark = decimal_mark(text for text in dict.fromkeys(texts) if text)
-    if mark is None:
+    column = _column_of_numbers(str(values.name), [text for text in dict.fromkeys(texts) if text])
+    if column is None:
         present = [text or None for text in texts]
         return pd.Series(present, index=values.index, name=values.name, dtype="str")
-    numbers = [float(text.replace(mark, ".")) if text else None for text in texts]
+    numbers = [column.number(text) if text else None for text in texts]
     exact = pd.Series(numbers, index=values.index, name=values.name, dtype="Float64")
-    is_whole = all(mark not in text for text in texts)
+    is_whole = all(column.mark not in text for text in texts)
     return exact.astype("Int64") if is_whole else exact
 
 
-def decimal_mark(texts: Iterable[str]) -> str | None:
-    """Return the mark that decimals of a column follow, None for a column of text.
+def _column_of_numbers(name: str, texts: Sequence[str]) -> Column | None:
+    """Read a column as `--where` does; None for one of text.
 
-    Where every value with a mark may be one of thousands as well ("2.000"), nothing tells which: it is text.
+    Text is also what a number would change: postal codes and identifiers (01067, 12e4, more digits than a double has),
+    and a column in which every mark may be one of thousands as well ("2.000").
     """
-    texts = list(texts)
-    if not texts or any(map(_LEADING_ZERO.match, texts)):
+    if not texts or any(_LEADING_ZERO.match(text) or _LETTER.search(text) for text in texts):
         return None
-    for mark, pattern in _NUMBER.items():
-        if all(map(pattern.fullmatch, texts)):
-            marked = [text for text in texts if mark in text]
-            is_unclear = bool(marked) and all(map(_GROUP_LIKE.fullmatch, marked))
-            is_exact = all(abs(float(text.replace(mark, "."))) <= LARGEST_EXACT for text in texts)
-            return mark if is_exact and not is_unclear else None
-    return None
+    try:
+        column = read_column(name, (("", text) for text in texts), NO_CODES)
+    except SettingsError:
+        return None  # it has two meanings
+    if not column.is_numeric:
+        return None
+    numbers = [column.number(text) for text in texts]
+    is_exact = all(number is not None and abs(number) <= LARGEST_EXACT for number in numbers)
+    return column if is_exact else None

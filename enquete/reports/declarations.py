@@ -149,7 +149,11 @@ def interval(
 
 
 ADJUSTED = "p_adjusted"
-DETECTABLE, DETECTABLE_SHARE = "detectable", "detectable_share"
+DETECTABLE, DETECTABLE_SHARE, DETECTABLE_V = "detectable", "detectable_share", "detectable_v"
+SIZES, OF_ALL, SD_WITHIN, EFFECTIVE_TESTS = "sizes", "of_all", "sd_within", "effective_tests"
+"""Columns beside `detectable` of a comparison of groups, from which it is computed: agents of each group ("8, 7, 5"),
+mean or share of all, standard deviation within groups (shares have none), and how many independent tests the rows are
+as good as."""
 
 
 def adjusted_p() -> Column:
@@ -762,7 +766,11 @@ def group_tables(
         columns=(
             *subjects, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"),
             integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
-            HIGHEST_IN, LOWEST_IN, *ends,
+            text(SIZES, N_("n of each group")), HIGHEST_IN, LOWEST_IN, *ends,
+            replace(value, name=OF_ALL, label=N_("share of all") if share else N_("mean of all")),
+            number(SD_WITHIN, N_("SD within groups"), means=N_("of ratings; blank where shares are compared")),
+            number(EFFECTIVE_TESTS, N_("tests, effective number"), digits=1,
+                   means=N_("how many independent tests those of this table are as good as")),
             *detectable(
                 N_("difference between two groups that would be found four times in five"), digits, share=share
             ),
@@ -817,8 +825,9 @@ def choice_group_tables(subject: Column, title: str) -> tuple[Table, Table]:
         columns=(
             subject, *([text("item", N_("item"))] if subject.name != "item" else []),
             replace(option, label=N_("option they differ on most")), integer("n", "n"), integer("n_total", "N"),
-            of("n", "n_total", "n / N"), integer("n_groups", N_("groups")), HIGHEST_IN, LOWEST_IN, *most_and_least,
-            number("detectable_v", N_("detectable V"),
+            of("n", "n_total", "n / N"), integer("n_groups", N_("groups")), integer("n_options", N_("options")),
+            HIGHEST_IN, LOWEST_IN, *most_and_least,
+            number(DETECTABLE_V, N_("detectable V"),
                    means=N_("Cramér's V that would be found four times in five")),
             number("effect", N_("Cramér's V"), means=N_("of options by groups, corrected after Bergsma")),
             text("test", N_("test")), p_value("p"), JOINT_P, adjusted_p(), IN_SMALL_GROUPS,
@@ -864,6 +873,28 @@ def on_scale(difference: float | None, ends: Ends) -> dict[str, float | None]:
     share = known / (high - low) if known is not None and low is not None and high is not None else None
     within = share is None or share < 1
     return {DETECTABLE: known if within else None, DETECTABLE_SHARE: share if within else None}
+
+
+def between_groups(
+    sizes: str, of_all: float, sd: float | None, ends: Ends, alpha: float | None
+) -> dict[str, float | None]:
+    """Return what a comparison of groups would have found at a level, by column of `detectable`.
+
+    sd: within groups; None of shares. alpha: None where nothing was tested.
+    """
+    from enquete.analysis.inference import (  # noqa: PLC0415 - declarations do not import it
+        detectable_difference,
+        detectable_share,
+    )
+
+    if alpha is None:
+        return on_scale(None, ends)
+    groups = [int(size) for size in sizes.split(", ")]
+    if sd is None:
+        return on_scale(detectable_share(groups, of_all, alpha=alpha), (0, 1))
+    low, high = ends
+    scale = None if low is None or high is None else (low, high)
+    return on_scale(detectable_difference(groups, of_all, sd, ends=scale, alpha=alpha), ends)
 
 
 def _prefix(about: str) -> str:
@@ -919,6 +950,7 @@ def compared(
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
     from enquete.analysis.groups import compare_groups  # noqa: PLC0415
+    from enquete.analysis.inference import ALPHA  # noqa: PLC0415
 
     scales = ends or {}
     numbered = values.set_axis([str(place) for place in range(values.shape[1])], axis=1)
@@ -934,18 +966,22 @@ def compared(
         .sort_values("estimate", ascending=False, kind="stable")
         .to_dict("records")
     ]
-    tests = [
-        {**named[row["variable"]], "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],
-         "n_groups": row["groups"], **(shared_ends[row["variable"]] if row["p"] == row["p"] else NO_SIDES),
-         "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
-         "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None,
-         **on_scale(row["detectable"], scales.get(name, NO_ENDS)),
-         "scale_min": scales.get(name, NO_ENDS)[0], "scale_max": scales.get(name, NO_ENDS)[1],
-         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None,
-         "p_joint": row["p_adjusted"],
-         "n_small": row["n_small"]}
-        for name, row in zip(values, comparison.tests.to_dict("records"), strict=True)
-    ]  # fmt: skip
+    tests = []
+    for name, row in zip(values, comparison.tests.to_dict("records"), strict=True):
+        is_tested = row["p"] == row["p"]
+        scale = scales.get(name, NO_ENDS)
+        sd = None if kind == "share" else row["sd"]
+        tests.append({
+            **named[row["variable"]], "item": (items or {}).get(name, str(name)), "n": row["n"],
+            "n_total": row["n_total"], "n_groups": row["groups"], SIZES: row["sizes"],
+            **(shared_ends[row["variable"]] if is_tested else NO_SIDES),
+            "mean_highest": row["estimate_highest"] if is_tested else None,
+            "mean_lowest": row["estimate_lowest"] if is_tested else None, OF_ALL: row["mean"],
+            SD_WITHIN: sd, EFFECTIVE_TESTS: row["tests"],
+            **between_groups(row["sizes"], row["mean"], sd, scale, ALPHA / row["tests"] if is_tested else None),
+            "scale_min": scale[0], "scale_max": scale[1], "effect": row["effect"], "test": row["method"],
+            "p": row["p"] if is_tested else None, "p_joint": row["p_adjusted"], "n_small": row["n_small"],
+        })  # fmt: skip
     return {f"{_prefix(about)}groups": pd.DataFrame(means), f"{_prefix(about)}group_tests": pd.DataFrame(tests)}
 
 
@@ -996,11 +1032,18 @@ def compared_choices(
         is_tested = row["p"] == row["p"]
         tests.append({
             subject: name, "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],
-            "n_groups": row["groups"], **_furthest_apart(by_group, name, labels[name], is_tested=is_tested),
+            "n_groups": row["groups"], "n_options": _count_options(by_group, name),
+            **_furthest_apart(by_group, name, labels[name], is_tested=is_tested),
             "detectable_v": row["detectable"], "effect": row["effect"], "test": row["method"],
             "p": row["p"] if is_tested else None, "p_joint": row["p_adjusted"], "n_small": row["n_small"],
         })  # fmt: skip
     return {f"{CHOICE}_groups": pd.DataFrame(shares), f"{CHOICE}_group_tests": pd.DataFrame(tests)}
+
+
+def _count_options(by_group: pd.DataFrame, variable: Any) -> int:
+    """Return how many options somebody in a group that is large enough chose."""
+    chosen = by_group[by_group["variable"].eq(variable) & by_group["estimate"].gt(0)]
+    return int(chosen["category"].nunique())
 
 
 def _furthest_apart(

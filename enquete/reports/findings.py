@@ -6,6 +6,7 @@ difference that was not tested is no finding, nor is one of groups below FEWEST 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +17,13 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.inference import over_questions
+from enquete.analysis.inference import (
+    ALPHA,
+    detectable_association,
+    over_questions,
+    scale_detectable,
+    shares_held,
+)
 from enquete.locale import N_, tell
 from enquete.reports import questions
 from enquete.reports.context import jsonable, shallow
@@ -24,6 +31,11 @@ from enquete.reports.declarations import (
     ADJUSTED,
     DETECTABLE,
     DETECTABLE_SHARE,
+    DETECTABLE_V,
+    EFFECTIVE_TESTS,
+    OF_ALL,
+    SD_WITHIN,
+    SIZES,
     Analysis,
     Column,
     Finding,
@@ -31,6 +43,7 @@ from enquete.reports.declarations import (
     Row,
     ScaleValue,
     Table,
+    between_groups,
 )
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.markdown import number
@@ -169,10 +182,11 @@ def corrected(
     if not p:
         return {name: analysis for name, (_, analysis) in analyses.items()}
     primary = _primary(analyses, named or {}, set(question))
-    adjusted = over_questions(
-        pd.Series(p), pd.Series(question), given=given, after=after,
-        primary={f"{name}/{finding}": part for name, parts in primary.items() for finding, part in parts.items()},
-    ).tolist()  # fmt: skip
+    parts = {f"{name}/{finding}": part for name, own in primary.items() for finding, part in own.items()}
+    asked_p, questions = pd.Series(p), pd.Series(question)
+    adjusted = over_questions(asked_p, questions, given=given, after=after, primary=parts).tolist()
+    levels = shares_held(asked_p, questions, given=given, after=after, primary=parts)
+    analyses = _with_own_power(analyses, {name: ALPHA * share for name, share in levels.items()}, given)
     by_table: dict[tuple[str, str], dict[Any, float]] = {(name, table): {} for name, table, _ in places}
     for (name, table, row), value in zip(places, adjusted, strict=True):
         by_table[name, table] |= {} if row is None else {row: value}
@@ -184,6 +198,86 @@ def corrected(
         shares = {one: part / sum(asked) if f"{name}/{one}" in set(question) else 0.0 for one, part in parts.items()}
         filled[name] = replace(filled[name], primary=shares)
     return filled
+
+
+def _with_own_power(
+    analyses: Mapping[str, tuple[Presentation, Analysis]], levels: Mapping[str, float], given: Set[str]
+) -> dict[str, tuple[Presentation, Analysis]]:
+    """Return the analyses with what each test would have found at the level that its question has on this page.
+
+    An analysis says what would be found at all of α over the rows of its own table.
+
+    Args:
+        levels: By "methodology/finding" of the tested questions.
+        given: Those whose p are corrected over their rows already.
+    """
+    scaled = dict(analyses)
+    for name, (presentation, analysis) in analyses.items():
+        tables = dict(analysis.tables)
+        for question in _questions(presentation):
+            key = f"{name}/{question.name}"
+            if key not in levels:
+                continue
+            rows = question.asked_rows(ResultTables(presentation, analysis))
+            tested = rows[rows[question.p].notna()]
+            if DETECTABLE in rows:
+                at_level = _sizes_at_level(tested, levels[key], joint=key in given)
+            elif DETECTABLE_V in rows:
+                at_level = _associations_at_level(tested, levels[key], joint=key in given)
+            else:
+                continue
+            tables[question.table] = _replaced(tables[question.table], at_level)
+        scaled[name] = (presentation, replace(analysis, tables=tables))
+    return scaled
+
+
+def _replaced(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with these values in the place of its own, missing ones as well."""
+    table = table.copy()
+    for name in rows:
+        column = table[name].astype("float64")
+        column.loc[rows.index] = rows[name].astype("float64")
+        table[name] = column
+    return table
+
+
+def _levels(rows: int, level: float, *, joint: bool) -> tuple[float, float]:
+    """Return the level of a row that its analysis counted with, and that of the page.
+
+    joint: whether the analysis counted with all of its rows (max-T).
+    """
+    return (ALPHA / rows if joint else ALPHA), level / rows
+
+
+def _sizes_at_level(tested: pd.DataFrame, level: float, *, joint: bool) -> pd.DataFrame:
+    """Return the columns of `detectable`; blank where the difference would be wider than its scale."""
+    at_level = []
+    own, page = _levels(max(1, len(tested)), level, joint=joint)
+    for row in dictionaries(tested):
+        if row.get(SIZES):
+            tests = row.get(EFFECTIVE_TESTS) or 1.0
+            scale = (row.get("scale_min"), row.get("scale_max"))
+            between = between_groups(row[SIZES], row[OF_ALL], row.get(SD_WITHIN), scale, level / tests)
+            at_level.append(between)
+            continue
+        factor = scale_detectable(row["n"], own, page)  # the same agents twice
+        share = row.get(DETECTABLE_SHARE)
+        too_wide = row[DETECTABLE] is None or (share is not None and share * factor >= 1)
+        at_level.append({
+            DETECTABLE: None if too_wide else row[DETECTABLE] * factor,
+            DETECTABLE_SHARE: None if too_wide or share is None else share * factor,
+        })  # fmt: skip
+    columns = [name for name in (DETECTABLE, DETECTABLE_SHARE) if name in tested]
+    return pd.DataFrame(at_level, index=tested.index, columns=columns, dtype="float64")
+
+
+def _associations_at_level(tested: pd.DataFrame, level: float, *, joint: bool) -> pd.DataFrame:
+    """Return the column of Cramér's V that would be found."""
+    _, page = _levels(max(1, len(tested)), level, joint=joint)
+    found = [
+        detectable_association(row["n"], row["n_groups"], row["n_options"], alpha=page) for row in dictionaries(tested)
+    ]
+    return pd.DataFrame({DETECTABLE_V: pd.Series(found, index=tested.index, dtype="float64")})
 
 
 def _questions(presentation: Presentation) -> list[Question]:
@@ -258,7 +352,9 @@ def state_finding(finding: questions.Finding, results: Results) -> KeyFinding:
     p = row.get(ADJUSTED) if finding.question else None
     row["p"] = p_told(p, results.language) if p is not None else None
     if isinstance(row.get("power"), Power):
-        row["power"] = _power(results.presentation.tables[finding.table], row["power"].rows, results)
+        asked = {question.name: question for question in results.presentation.tested}
+        after = asked[finding.question].after if finding.question in asked else ""
+        row["power"] = _power(results.presentation.tables[finding.table], row["power"].rows, results, after)
     wording = tell(finding.text, results.language)
     finding.require_values(row, wording)
 
@@ -304,7 +400,7 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
         row = {**min(tested, key=itemgetter(finding.p)), "tests": len(tested)}
         if finding.n in row:  # else a fact
             row[finding.n] = min(each[finding.n] for each in tested)
-        row["power"] = _power(results.presentation.tables[finding.table], tested, results)
+        row["power"] = _power(results.presentation.tables[finding.table], tested, results, finding.after)
         yield _finding(finding, "null", finding.null, row, results)
 
 
@@ -318,27 +414,39 @@ def is_exploratory(finding: str, analysis: Analysis) -> bool:
 
 POWER: Mapping[str, str] = {
     "one": N_("{difference} would have been found four times in five"),
-    "each": N_("{difference} on any would have been found four times in five"),
+    "each": N_("{difference} on one of them, whichever, would have been found four times in five"),
     "some": N_("{difference} would have been found four times in five on {n} only"),
     "none": N_("no difference, however large, would have been found four times in five"),
     "no_unit": N_("what would have been found on each is in the table"),
     "unknown": N_("what would have been found is not known"),
+    "waits": N_("no difference would have counted, since the question before it found nothing"),
 }
 POINTS, PERCENT = N_("a difference of {size} points"), N_("a difference of {size} percentage points")
 OF_SCALE, UNIT = N_("a difference of {size} of the scale"), N_("a difference of {size}")
 
 
-def _power(table: Table, tested: Sequence[Row], results: Results) -> str:
-    """What would have been found on each row that was tested: the largest that any of them needs, in points where all
-    are on one scale, else of the scale."""
+def _power(table: Table, tested: Sequence[Row], results: Results, after: str = "") -> str:
+    """Say what would have been found on a row that was tested, whichever it is.
+
+    That is the size which is found in four of five on average over the rows, in points where all are on one scale, else
+    of the scale.
+
+    Args:
+        table: Whose rows were tested.
+        tested: The rows.
+        results: All that the methodology found.
+        after: The question that had to find something before this one counts; "" for none.
+    """
     columns = {column.name: column for column in table.columns}
     if DETECTABLE not in columns:
         return ""
     language, on_scales = results.language, DETECTABLE_SHARE in columns
+    if after and not _holds(after, results):
+        return tell(POWER["waits"], language)
     within = [row for row in tested if row[DETECTABLE] is not None]
     if not within:
         return tell(POWER["none" if on_scales else "unknown"], language)  # without a scale: nothing varied
-    most = max(within, key=itemgetter(DETECTABLE))
+    most = {**max(within, key=itemgetter(DETECTABLE)), DETECTABLE: typical_size([row[DETECTABLE] for row in within])}
     shares = [row.get(DETECTABLE_SHARE) for row in within]
     widths = {share and round(row[DETECTABLE] / share, 6) for row, share in zip(within, shares, strict=True)}
     if on_scales and None in widths and len(within) > 1:
@@ -347,17 +455,35 @@ def _power(table: Table, tested: Sequence[Row], results: Results) -> str:
     if columns[DETECTABLE].format == "share":
         size, says = number(100 * most[DETECTABLE], language, digits=0), PERCENT
     elif len(widths) > 1:
-        most = max(within, key=itemgetter(DETECTABLE_SHARE))
+        most = {**most, DETECTABLE_SHARE: typical_size([share for share in shares if share is not None])}
         size, says = results.cell(columns[DETECTABLE_SHARE], most), OF_SCALE
     which = "one" if len(tested) == 1 else "each" if len(within) == len(tested) else "some"
     return tell(POWER[which], language).format(difference=tell(says, language).format(size=size), n=len(within))
 
 
+CRITICAL, FOUND = 3.0, 0.8416
+"""Standard errors: of a usual critical value, and beyond it for a power of .8."""
+
+
+def typical_size(sizes: Sequence[float]) -> float:
+    """Return the size that is found in four of five on average over rows, of which each is so at a size of its own."""
+
+    def missed(size: float) -> float:
+        z = [(CRITICAL + FOUND) * size / own - CRITICAL for own in sizes]
+        return 0.8 - sum(0.5 * math.erfc(-each / math.sqrt(2)) for each in z) / len(z)
+
+    low, high = min(sizes), max(sizes)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if missed(middle) > 0 else (low, middle)
+    return high
+
+
 def _holds(name: str, results: Results) -> bool:
-    """Whether a tested finding survived the correction, or had nothing to test."""
-    (finding,) = (other for other in results.presentation.findings if other.name == name)
-    frame = chosen_rows(results.analysis.tables[finding.table], finding.where, results.facts)
-    adjusted = frame[ADJUSTED].dropna()
+    """Return whether a tested question found something after the correction, or had nothing to test."""
+    (question,) = (each for each in _questions(results.presentation) if each.name == name)
+    asked = question.asked_rows(ResultTables(results.presentation, results.analysis))
+    adjusted = asked[ADJUSTED].dropna()
     return adjusted.empty or bool((adjusted < LEVEL).any())
 
 

@@ -23,11 +23,15 @@ UNIT = "analysis"
 """The unit under which the ledger files the gaps of a methodology."""
 
 Step = Literal[
-    "analysis", "agents", "associations", "finding", "correction", "flags", "health", "figure", "replicates", "section",
-    "appendix", "file", "table", "episodes",
+    "items", "analysis", "agents", "associations", "finding", "correction", "flags", "health", "figure", "replicates",
+    "section", "appendix", "file", "table", "episodes", "transcripts",
 ]  # fmt: skip
 
 SAYS: dict[Step, str] = {
+    "items": N_(
+        "{title}: its items could not be described (family, scale, keying), so its answers stand in the data without, "
+        "and nothing was computed of them ({error})."
+    ),
     "analysis": N_("{title}: the analysis failed, so nothing was found ({error})."),
     "agents": N_("{title}: what it says of each agent is not in agents.csv ({error})."),
     "associations": N_("{title}: nothing was compared, because the comparison failed ({error})."),
@@ -42,6 +46,7 @@ SAYS: dict[Step, str] = {
     "file": N_("{title}: the file {what} could not be written ({error})."),
     "table": N_("{title}: the data table {what} could not be written ({error})."),
     "episodes": N_("{title}: its results are not among the episodes for the memory ({error})."),
+    "transcripts": N_("{title}: its conversations could not be told ({error})."),
 }
 """What is missing, in a sentence for page one."""
 

@@ -16,11 +16,12 @@ from enquete.reports.questions import Finding, Question, null_finding
 from enquete.reports.result_tables import ResultTables, rows_of
 
 TESTS = (
-    "n n_total n_groups highest lowest mean_highest mean_lowest detectable detectable_share effect scale_min scale_max "
-    "test p p_joint p_adjusted n_small"
+    "n n_total n_groups sizes highest lowest mean_highest mean_lowest of_all sd_within effective_tests detectable "
+    "detectable_share effect scale_min scale_max test p p_joint p_adjusted n_small"
 )
 CHOICE_TESTS = (
-    "n n_total n_groups highest lowest share_highest share_lowest detectable_v effect test p p_joint p_adjusted n_small"
+    "n n_total n_groups n_options highest lowest share_highest share_lowest detectable_v effect test p p_joint "
+    "p_adjusted n_small"
 )
 NOTE = N_(
     "Groups of at least five agents. Detectable: the difference between two groups that would be found four times in "

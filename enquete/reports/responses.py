@@ -25,6 +25,7 @@ from enquete.ledger.record import persona_columns_name
 from enquete.reports.context import COMPACT, ItemFacts
 from enquete.reports.covariates import type_columns
 from enquete.reports.evaluation import evaluation
+from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.writing import ALWAYS, ANSWER, COLUMNS, FLAGS, INTEGERS, NUMBERS, OCCASION, TEXTS
 from enquete.respondents.kinds import kind_of
@@ -118,11 +119,11 @@ ColumnLists = dict[str, Sequence[Any]]
 class StageRows:
     """Whose rows: a run, one of its methodologies, a phase."""
 
-    def __init__(self, reading: RunReading, methodology: str, phase: str):
+    def __init__(self, reading: RunReading, methodology: str, phase: str, log: GapLog = NOTHING_CAUGHT):
         self.reading, self.methodology, self.phase = reading, methodology, phase
         self.procedure = reading.procedure(methodology)
         self._items: dict[str, Item] = {}
-        self._facts = item_facts_of(reading, methodology)
+        self._facts = item_facts_of(reading, methodology, log)
         self._own = reading.methodology(methodology).procedure.answer_columns
         self._contents = Contents()
         self._persons: set[tuple[str, str]] = set()  # (arm, participant) whose seat is a person's
@@ -347,20 +348,31 @@ def without_second(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[~of_second].reset_index(drop=True) if of_second.any() else frame
 
 
-def item_facts_of(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
-    """Control items are nobody's own: a probe asks them in place of the instrument's."""
+NOT_DESCRIBED = ItemFacts()
+"""Of an item whose methodology failed to describe it: it may be reverse-keyed."""
+
+
+def item_facts_of(reading: RunReading, name: str, log: GapLog = NOTHING_CAUGHT) -> Callable[[str], ItemFacts]:
+    """Return what tells of an item what its methodology says of it. An error goes to the log.
+
+    Control items are nobody's own: a probe asks them in place of the instrument's.
+    """
     facts_of, instrument = evaluation(reading.methodology(name)).item_facts, reading.instrument(name)
 
     def facts(item: str) -> ItemFacts:
         scale = control_scale(item)
-        return (
-            ItemFacts(family="control", scale_min=scale[0], scale_max=scale[1]) if scale else facts_of(item, instrument)
-        )
+        if scale:
+            return ItemFacts(family="control", scale_min=scale[0], scale_max=scale[1])
+        with log.catch(name, "items"):
+            return facts_of(item, instrument)
+        return NOT_DESCRIBED
 
     return facts
 
 
 def _rekeyed(value: float | None, fact: ItemFacts) -> float | None:
+    if fact is NOT_DESCRIBED:
+        return None
     if value is None or not fact.reverse_keyed:
         return value
     return None if fact.scale_min is None or fact.scale_max is None else fact.scale_min + fact.scale_max - value
@@ -408,24 +420,26 @@ ROUND_BITS = 32
 
 
 def responses(
-    reading: RunReading, planned: Sequence[tuple[str, str]] | None = None, *, plain: bool = False
-) -> pd.DataFrame:
+    reading: RunReading, planned: Sequence[tuple[str, str]] | None = None, *, plain: bool = False,
+    log: GapLog = NOTHING_CAUGHT,
+) -> pd.DataFrame:  # fmt: skip
     """The table of a run: every arm, respondent B's among them, COLUMNS first, then what its methodologies append.
 
     planned: (methodology, phase) of what the run asks; by default as its record says. T0 of an earlier run that is this
     run's baseline is included under that run's own run_id; an agent whose id changed since then bears its present id.
     plain: as analyses read it. Texts as objects and whole numbers as floats, unless none is missing: pandas holds them
     in four pieces, and choosing rows, done hundreds of times, costs a fifth. With the columns of PLAIN.
+    log: keeps what fails of one methodology.
     """
     table = ResponseTable(_own_columns(reading))
-    for columns in _rows(reading, planned_stages(reading.record) if planned is None else planned):
+    for columns in _rows(reading, planned_stages(reading.record) if planned is None else planned, log):
         table.add(columns)
     frame = table.frame()
     exact = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(TEXTS, "str")
     return frame if plain else frame.drop(columns=[*PLAIN]).astype(exact)
 
 
-def _rows(reading: RunReading, planned: Sequence[tuple[str, str]]) -> Iterator[ColumnLists]:
+def _rows(reading: RunReading, planned: Sequence[tuple[str, str]], log: GapLog) -> Iterator[ColumnLists]:
     """In the order of the run's methodologies and of the phases."""
     order = {name: position for position, name in enumerate(reading.record.methods)}
     folder, ids = reading.baseline_folder(), dict[str, str]()
@@ -437,7 +451,7 @@ def _rows(reading: RunReading, planned: Sequence[tuple[str, str]]) -> Iterator[C
             ids = {then: now for then, now in join(earlier.population, reading.population).matched if then != now}
         stages |= dict.fromkeys(planned, reading)
         for name, phase in sorted(stages, key=lambda stage: (order[stage[0]], stage[1])):
-            for columns in StageRows(stages[name, phase], name, phase).rows():
+            for columns in StageRows(stages[name, phase], name, phase, log).rows():
                 if phase == "T0" and ids:
                     columns["participant"] = [ids.get(who, who) for who in columns["participant"]]
                 if phase == "T0" and reading.idle:
@@ -649,7 +663,7 @@ class AskedItem:
         return labels.get(f"{value:g}", "")
 
 
-def items(reading: RunReading, frame: pd.DataFrame) -> list[AskedItem]:
+def items(reading: RunReading, frame: pd.DataFrame, log: GapLog = NOTHING_CAUGHT) -> list[AskedItem]:
     """Every (methodology, item) of the table, in its order. Rows of an earlier run are of the same instrument."""
     asked: list[AskedItem] = []
     for name in dict.fromkeys(frame["methodology"]):
@@ -659,7 +673,7 @@ def items(reading: RunReading, frame: pd.DataFrame) -> list[AskedItem]:
             for language in _languages(reading, name)
         }
         labels = labels_of(dict(reading.record.instruments[name].content))
-        facts = item_facts_of(reading, name)
+        facts = item_facts_of(reading, name, log)
         described = [_described(name, item, rows[item], facts(item), texts, labels) for item in rows]
         written = {item: place for place, item in enumerate(next(iter(texts.values())))}
         placed = [replace(item, place=written.get(item.item_id, len(written))) for item in described]

@@ -193,10 +193,10 @@ def prepare(
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
         log = GapLog(folder, raise_bugs)
-        every_arm = responses(reading, planned, plain=True)
+        every_arm = responses(reading, planned, plain=True, log=log)
         frame = without_second(every_arm)
         analysed = find(reading, frame, log)
-        _, findings = _findings(reading, analysed, items(reading, frame), log)
+        _, findings = _findings(reading, analysed, items(reading, frame, log), log)
         return Prepared(every_arm, analysed, narrative.shown(_listed(findings), frame, reading.run), tuple(log.gaps))
 
 
@@ -235,7 +235,7 @@ def write_synthesis(
     """
     with open_run(folder, language, population, by) as reading:
         log = GapLog(folder, raise_bugs, list(prepared.gaps) if prepared else [])
-        every_arm = prepared.every_arm if prepared else responses(reading, planned, plain=True)
+        every_arm = prepared.every_arm if prepared else responses(reading, planned, plain=True, log=log)
         frame = without_second(every_arm)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
         findings = prepared.analysed if prepared else find(reading, frame, log, partial=partial)
@@ -279,7 +279,7 @@ class RunResults:
 
 
 def _results(reading: RunReading, frame: pd.DataFrame, found: Findings, log: GapLog) -> RunResults:
-    asked, language = items(reading, frame), reading.language
+    asked, language = items(reading, frame, log), reading.language
     results, findings = _findings(reading, found, asked, log)
     replicates = replicate(reading, frame, found, log)
     health = examine(reading, found.analyses, frame, lambda name, error: log.add(name, "health", error))
@@ -366,7 +366,7 @@ def data_frames(folder: Path, planned: Sequence[tuple[str, str]], *, partial: bo
     "agents", "wide", "delphi.ratings". Made anew from its ledger. Raises LedgerError."""
     with open_run(folder) as reading:
         log = GapLog(folder)
-        every_arm = responses(reading, planned, plain=True)
+        every_arm = responses(reading, planned, plain=True, log=log)
         frame = without_second(every_arm)
         found = find(reading, frame, log, partial=partial)
         of = _results(reading, frame, found, log)
@@ -390,7 +390,7 @@ def export_files(
     """
     with open_run(folder, language, by=by) as reading:
         log = GapLog(folder, raise_bugs)
-        every_arm = responses(reading, plain=True)
+        every_arm = responses(reading, plain=True, log=log)
         frame = without_second(every_arm)
         found = find(reading, frame, log, partial=partial)
         of = _results(reading, frame, found, log)

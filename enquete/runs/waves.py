@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from enquete.ledger import queries
 from enquete.ledger.drives import has_ledger
 from enquete.ledger.folders import latest, read_record, run_folder
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord, UsedInstrument
 from enquete.memory.graph import GraphMemory, read_once
-from enquete.runs.planning import of_two_waves, open_ledger
+from enquete.runs.planning import closed, of_two_waves, open_ledger, rounds_owed
 from enquete.runs.run_session import RunSession
 from enquete.simulations.digest import SOURCES, digests
 from enquete.simulations.locate import SimulationProgress, completion
@@ -30,6 +31,7 @@ from enquete.simulations.population import (
 )
 from enquete.state.asking import Arm, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
+from enquete.state.interview_context import REHEARSAL
 from enquete.state.request import RunRequest
 
 # --- Where T0 comes from: this run before the simulation, an earlier run, or reconstructed after the fact ------------
@@ -135,6 +137,38 @@ def simulation_status(
     if read is not None and read.completion.completed:
         return read.completion
     return completion(sim_path, assume_completed=assume_completed or record.assume_completed)
+
+
+CUT_OFF = "cut_off"
+"""Under which name it is pinned how many agents T0 had reached when it was closed because the simulation had ended."""
+
+
+async def close_t0_if_too_late(run_session: RunSession, name: str) -> None:
+    """Close a measured T0 that had stopped before it was done, where the simulation has completed since.
+
+    What was answered before stays T0. The others are not asked any more: their answers would be paid for and would
+    stand for a time that is over. How many had answered is pinned, for the report to say.
+    """
+    record, ledger = run_session.record, run_session.ledger
+    if record.baseline != "measured" or record.replay_of or ledger.run == REHEARSAL:
+        return
+    stage = ledger.stages().get((name, "T0"))
+    (answers,) = ledger.read(queries.COUNTED, (name, "T0", record.main.id)).fetchone()
+    has_begun = stage is not None or answers > 0
+    is_done = stage is not None and stage.outcome == "done"
+    if is_done or not has_begun:
+        return
+    status = await asyncio.to_thread(
+        simulation_status, record, run_session.sim_path, assume_completed=run_session.machine.assume_completed
+    )
+    if not status.completed:
+        return
+    answered = ledger.read(queries.COUNT_ANSWERING, (name, "T0", record.main.id)).fetchone()[0]
+    await ledger.pin(record.main.id, name, "T0", CUT_OFF, {"answered": answered})
+    for arm in record.arms:
+        context = run_session.context(name, "T0", arm.id)
+        for number in rounds_owed(run_session.procedure(name).rounds, context):
+            await context.pin(closed(number), "end")
 
 
 async def open_t1(run_session: RunSession) -> list[str]:

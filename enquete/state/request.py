@@ -221,6 +221,11 @@ def _executor(given: str | None) -> str | None:
     return given
 
 
+SKIP_NON_PEOPLE = (
+    "leave out rows of a people file that are no people: further header rows, totals, spreadsheet errors, duplicates"
+)
+
+
 class RunRequest(BaseModel):
     """What is asked for. None means: not said, take the environment's or the default.
 
@@ -312,10 +317,7 @@ class RunRequest(BaseModel):
     ] = None
     skip_non_people: Annotated[
         bool,
-        Field(
-            description="leave out rows of a people file that are no people: further header rows, totals, spreadsheet "
-            "errors, duplicates"
-        ),
+        Field(description=SKIP_NON_PEOPLE),
         OptionMetadata(*EVERYWHERE, about="study"),
     ] = False
     language: Annotated[
@@ -660,3 +662,4 @@ class DraftRequest(BaseModel):
         Field(description="folder for the drafts; drafts-SIM_ID unless named"),
         OptionMetadata(value="DIR"),
     ] = None
+    skip_non_people: Annotated[bool, Field(description=SKIP_NON_PEOPLE)] = False

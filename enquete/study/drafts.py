@@ -680,14 +680,17 @@ class Drafting:
         topic: str = "",
         themes: Sequence[str] = (),
         model: str = "",
+        skip_non_people: bool = False,
         **request: object,
     ):
         """sim_id: a simulation, or a personas file. topic, themes: the study's own, instead of those found, each in one
-        language or as “German = English”. request: base_url, budget_tokens, concurrency, timeout_s, limits as for a
+        language or as “German = English”. skip_non_people: rows of a people file that are no people are left out, as by
+        a run. request: base_url, budget_tokens, concurrency, timeout_s, limits as for a
         run."""
         asked = parse_request(sim=str(sim_id), root=root, **request)
         environment = Environment.read()
-        population = load_population(locate(str(sim_id), resolve_root(asked, environment)))
+        folder_or_file = locate(str(sim_id), resolve_root(asked, environment))
+        population = load_population(folder_or_file, skip_non_people=skip_non_people)
         self.model = model
         self._budget: Budget | None = None
         self._stopping: asyncio.Future[None] | None = None
@@ -728,9 +731,10 @@ def draft_instruments(
     into: str | Path | None = None,
     topic: str = "",
     themes: Sequence[str] = (),
+    skip_non_people: bool = False,
 ) -> Drafts:
     """Instruments for every methodology that can draft, by rule, in a folder of their own. Raises SettingsError."""
-    return Drafting(sim_id, root=root, into=into, topic=topic, themes=themes).make()
+    return Drafting(sim_id, root=root, into=into, topic=topic, themes=themes, skip_non_people=skip_non_people).make()
 
 
 class ReviewedDraft(BaseModel):
@@ -762,7 +766,10 @@ def draft_on_server(sandbox: PathSandbox, sim_id: str, asked: DraftRequest) -> D
     simulation = sandbox.simulation(sim_id)
     folder = Path(sandbox.given["own_folder"], asked.into or drafts_folder(sim_id))
     sandbox.require_inside(folder)
-    made = Drafting(simulation, root=sandbox.given["root"], into=folder, topic=asked.topic, themes=asked.themes).make()
+    made = Drafting(
+        simulation, root=sandbox.given["root"], into=folder, topic=asked.topic, themes=asked.themes,
+        skip_non_people=asked.skip_non_people,
+    ).make()  # fmt: skip
     return DraftsData(sim_id=sim_id, folder=made.folder.name, themes=made.themes, files=_files_in(made.folder, "en"))
 
 

@@ -23,7 +23,7 @@ from enquete.ledger.drives import require_writable
 from enquete.ledger.entries import usage
 from enquete.ledger.folders import StoredRun, is_held, read_run
 from enquete.ledger.record import RunRecord
-from enquete.locale import languages
+from enquete.locale import languages, tell
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.runs.planning import claims, closed, largest_call, planned, rounds_owed
@@ -116,10 +116,15 @@ class Run:
     @cached_property
     def all_responses(self) -> pd.DataFrame:
         """One row per answer of every arm, as all_responses.csv has them; `arm` and `arm_role` tell them apart."""
+        from enquete.reports.gaps import GapLog  # noqa: PLC0415 - as the next
         from enquete.reports.responses import responses  # noqa: PLC0415 - tables are slow to import
 
+        log = GapLog(self.folder)
         with open_run(self.folder) as reading:
-            return responses(reading, planned(self.record))
+            table = responses(reading, planned(self.record), log=log)
+        for gap in log.gaps:
+            warnings.warn(tell(gap.told(gap.methodology), "en"), IncompleteExportWarning, stacklevel=2)
+        return table
 
     @cached_property
     def _frames(self) -> dict[str, pd.DataFrame]:

@@ -64,9 +64,10 @@ TOGETHER = (
          "test_inference.py::test_selected_intervals_cover_the_highest_and_the_lowest", "0.93"),
     Line("the same of shares", "inference.share_intervals", "statsmodels, proportion_confint (Wilson)", "equal",
          "test_inference.py::test_share_intervals_are_wilsons", "proportion_confint("),
-    Line("detectable change, difference, association", "inference.detectable_change",
-        "statsmodels, TTestPower, FTestAnovaPower, "
-         "GofChisquarePower", "equal", "test_inference.py::test_detectable_effects_are_statsmodels", "TTestPower("),
+    Line("detectable change, association", "inference.detectable_change", "statsmodels, TTestPower, GofChisquarePower",
+        "equal", "test_inference.py::test_detectable_effects_are_statsmodels", "TTestPower("),
+    Line("detectable difference of groups", "inference.detectable_difference", "scipy, kruskal, on planted groups",
+        "found in .80 ± .05", "test_inference.py::test_detectable_difference_is_found_four_times_in_five", "kruskal("),
     Line("Holm over a study", "inference.over_questions", "statsmodels, multipletests", ANY,
          "test_inference.py::test_questions_of_one_test_each_are_holms", "multipletests("),
     Line("medians of the others", "feedback.medians_of_others", "numpy's median of all but one", ANY,

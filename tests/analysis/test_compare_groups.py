@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from enquete.analysis.association import cramers_v, kruskal_wallis
 from enquete.analysis.groups import Kind, compare_groups
-from enquete.analysis.inference import QUESTIONS, detectable_difference
+from enquete.analysis.inference import detectable_difference
 
 SEED = 20261124
 WHO = pd.Index([f"a{k:02}" for k in range(16)])
@@ -39,7 +39,8 @@ def test_ratings_by_hand_and_small_groups_without_figures() -> None:
     assert (row["highest"], row["estimate_highest"], row["lowest"]) == ("y", 4.0, "x")
     assert (row["test"], row["method"], row["reason"]) == ("kruskal_wallis", "exact permutation", "")
     sd = np.sqrt((17.5 + 10) / 9)  # sums of squares within x and y over n − g
-    assert row["detectable"] == pytest.approx(detectable_difference([6, 5], sd, tests=QUESTIONS))
+    assert (row["mean"], row["sd"], row["sizes"], row["tests"]) == (41 / 11, pytest.approx(sd), "6, 5", 1.0)
+    assert row["detectable"] == pytest.approx(detectable_difference([6, 5], 41 / 11, sd, ends=(1, 6)), rel=1e-3)
 
 
 def test_shares_and_categories() -> None:
@@ -135,7 +136,7 @@ def test_what_is_detectable_is_found_four_times_in_five() -> None:
     """By Kruskal–Wallis on five points, whose efficiency is near that of F: 60 panels, .8 ± .15."""
     rng, p_values = np.random.default_rng(SEED), []
     group = pd.Series(np.repeat(["a", "b", "c"], 16))
-    shift = detectable_difference([16] * 3, np.sqrt(1 + 1 / 12))  # rounding adds 1/12 to the variance
+    shift = detectable_difference([16] * 3, 4.0, np.sqrt(1 + 1 / 12))  # rounding adds 1/12 to the variance
     assert shift is not None
     for _ in range(60):
         rated = np.rint(rng.normal(4, 1, 48) + shift * group.eq("a"))

@@ -4,8 +4,8 @@ Pages are p-values alone: the answers of the null benchmark's world (`null.py`) 
 tests that the analyses use, without a run, tables or sentences. So hundreds of pages take minutes, and both corrections
 are applied to the same pages. What the whole pipeline says of such answers is measured by `null.py`.
 
-`python -m tests.bench.correction AGENTS PAGES SEED FILE` appends the pages of one size to a file; `… table FILE` prints
-the table of bench/results.md.
+`python -m tests.bench.correction AGENTS PAGES SEED FILE [METHODOLOGY]` appends the pages of one size to a file, of all
+methodologies or of one; `… table FILE` prints the table of bench/results.md.
 """
 
 from __future__ import annotations
@@ -79,9 +79,11 @@ class Panel:
         return Question(name, p.dropna().tolist(), True, after, planted)
 
 
-def draw_page(agents: int, rng: np.random.Generator, *, plant: bool) -> list[Question]:
-    """Return every question that a report of all methodologies tests."""
+def draw_page(agents: int, rng: np.random.Generator, *, plant: bool, methodology: str = "") -> list[Question]:
+    """Return every question that a report of all methodologies tests, or of the longitudinal one alone."""
     panel = Panel(agents, rng)
+    if methodology == "longitudinal":
+        return list(_longitudinal(panel, plant))
     return [
         *_longitudinal(panel, plant), *_delphi(panel, plant), *_scenario(panel, plant), *_diversity(panel),
         *_interviews(panel), _across(panel),
@@ -201,12 +203,13 @@ def of_study(page: Sequence[Question], methods: Sequence[str]) -> list[Question]
     return [one for one in page if one.name.partition("/")[0] in methods]
 
 
-def append_pages(agents: int, pages: int, seed: int, file: Path) -> None:
+def append_pages(agents: int, pages: int, seed: int, file: Path, methodology: str = "") -> None:
     """Append as many pages with nothing in them, and as many with something planted, a line each."""
     with file.open("a", encoding="utf-8") as out:
         for number in range(pages):
             for plant in (False, True):
-                page = draw_page(agents, np.random.default_rng([seed, agents, number, plant]), plant=plant)
+                rng = np.random.default_rng([seed, agents, number, plant])
+                page = draw_page(agents, rng, plant=plant, methodology=methodology)
                 line = {"agents": agents, "plant": plant, "page": [asdict(one) for one in page]}
                 out.write(json.dumps(line) + "\n")
             out.flush()
@@ -262,7 +265,7 @@ def main() -> None:
         for row in rows_of(Path(sys.argv[2])):
             print(f"| {' | '.join(row)} |")
         return
-    append_pages(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+    append_pages(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), *sys.argv[5:6])
 
 
 if __name__ == "__main__":

@@ -74,3 +74,14 @@ def test_the_likely_cost_is_said_and_nobody_is_paid_unasked(command: Command) ->
     assert re.search(r"m will be asked about \d+ times: likely [\d,]+ tokens \(unknown USD\)", result.err)
     assert "add --yes to agree" in result.err
     assert not list(Path().iterdir())
+
+
+def test_a_draft_leaves_out_rows_that_are_no_people_where_that_is_asked_for(command: Command, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    texts = ["catch quotas are set too late", "the harbour needs its boats", "catch quotas are fair", "rents are high"]
+    rows = [f'A{place},"I fish. I think that {text}. I fear that {text}."' for place, text in enumerate(texts)]
+    people.write_text("\n".join(["name,persona", *rows, "Total,4", ""]), "utf-8")
+    asked = ("draft", people, "--into", "d", "--theme", "quotas", "--theme", "harbour")
+    refused = command(*asked)
+    assert (refused.code, "--skip-non-people" in refused.err) == (2, True)
+    assert command(*asked, "--skip-non-people").code == 0

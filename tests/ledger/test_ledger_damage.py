@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -163,6 +165,17 @@ def test_a_damaged_ledger_is_refused_or_comes_to_the_same_answers(studies: Studi
         random.Random(5),
         checkpoints=True,
     )
+
+
+def test_a_ledger_whose_version_is_gone_is_damaged_and_not_an_older_one(studies: Studies, tmp_path: Path) -> None:
+    """Flipped bits had hidden the row: the run was said to be of an older version, and could be neither resumed nor
+    repaired."""
+
+    def hide_version(_: random.Random, folder: Path) -> None:
+        with closing(sqlite3.connect(folder / LEDGER)) as connection, connection:
+            connection.execute("UPDATE meta SET key='schema_wersion' WHERE key='schema_version'")
+
+    assert outcome(studies, "paused", tmp_path / "out", hide_version, random.Random(), checkpoints=True) == "repaired"
 
 
 @pytest.mark.chaos

@@ -227,3 +227,21 @@ def test_a_restarted_server_finds_the_run_and_goes_on(tmp_path: Path) -> None:
         assert (ended["run_id"], ended["status"]) == (first["run_id"], "completed")
         results = restarted.call("get_interview_results", sim_id=sim, methodology=QUICK).structured_content
         assert results["run_id"] == first["run_id"]
+
+
+def test_a_larger_budget_for_a_run_that_goes_on_is_refused_and_not_ignored(slow: Served) -> None:
+    """By a resume while a resume is running; the same budget once more is answered as ever."""
+
+    async def work(client: Client) -> None:
+        asked = {"sim_id": slow.untouched, "methods": LONG, "budget_tokens": 200_000, "wait_seconds": 0}
+        begun = (await client.call_tool("conduct_interviews", asked)).structured_content
+        assert begun["status"] == "running"
+        again = {"resume_token": begun["resume_token"], "wait_seconds": 0}
+        refused = await client.call_tool("resume_interviews", {**again, "budget_tokens": 400_000})
+        assert refused.is_error
+        assert "goes on under budget_tokens 200,000, so 400,000 is not taken now" in text_of(refused)
+        same = await client.call_tool("resume_interviews", {**again, "budget_tokens": 200_000})
+        assert not same.is_error, text_of(same)
+        assert same.structured_content["status"] == "running"
+
+    slow.session(work)

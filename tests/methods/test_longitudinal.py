@@ -184,8 +184,9 @@ def test_a_null_is_said_as_a_null_with_what_would_have_been_found() -> None:
     assert null.text.startswith(
         "No change of a statement was found between T0 and T1 (1 tested, smallest adjusted p = 0.50; n = 14/14);"
     )
-    # SD of the one item that moved, √(2/14 · 12/14 · 14/13) = .363; at .05/(8 · 14) a paired t test finds 1.524 of it
-    assert null.text.endswith("a difference of 0.55 points would have been found four times in five.")
+    # SD of the one item that moved, √(2/14 · 12/14 · 14/13) = .363, the page's only test: at .05 a paired t test finds
+    # .81 of the true SD (statsmodels, TTestPower), .85 of one that is estimated from 14
+    assert null.text.endswith("a difference of 0.31 points would have been found four times in five.")
     (unmoved, *_) = findings_of(find(rows("T0", first), rows("T1", first)))
     assert unmoved.text == "Nobody changed an answer to any of 14 statements between T0 and T1 (n = 14/14)."
     few = panel(6, dict.fromkeys(ITEMS, 1))

@@ -27,6 +27,9 @@ from enquete.runs.run_session import RunSession
 from enquete.state.methodology import Methodology
 from enquete.study.run import IncompleteExportWarning
 from tests.reports.conftest import SHORT, Made, made, people_file
+from tests.support.populations import mirofish_folder
+from tests.support.studies import rows
+from tests.web.test_web_pages import browsing
 
 NAMES = tuple(dotted_paths())
 BROKEN: dict[str, str] = {}
@@ -119,6 +122,8 @@ def break_verdicts(evaluation: Evaluation) -> Evaluation:
 
 BREAKING: dict[str, Callable[[Evaluation], Evaluation]] = {
     "correction": break_verdicts,
+    "items": lambda evaluation: replace(evaluation, item_facts=fail),
+    "transcripts": lambda evaluation: replace(evaluation, transcripts=fail),
     "analysis": lambda evaluation: replace(evaluation, analyse=fail),
     "finding": break_sentence,
     "figure": break_chart,
@@ -132,8 +137,10 @@ BREAKING: dict[str, Callable[[Evaluation], Evaluation]] = {
 }
 STEP = {"lines": "file"}
 """What the gap is called, where it is not the name of the way to break it."""
-OF_ALL = ("analysis", "finding", "figure", "file")
+OF_ALL = ("items", "analysis", "finding", "figure", "file")
 """Steps at which each methodology is broken; at the others, one."""
+ON_PAGES = ("transcripts",)
+"""Steps that no report takes: a page of the run does."""
 
 
 def breakable(name: str) -> Methodology:
@@ -215,7 +222,7 @@ def files_of(run: Made, methodology: str) -> set[str]:
 @pytest.mark.parametrize("step", OF_ALL)
 @pytest.mark.parametrize("name", NAMES)
 def test_one_broken_methodology_costs_its_own_step_alone(name: str, step: str, run_pair: Callable[[str], Pair]) -> None:
-    """Every methodology at each of the four steps that a reader sees."""
+    """Every methodology at each of the five steps that a reader sees."""
     pair = run_pair(name)
     run, warned = written(pair, step)
     title = load_methodology(dotted_paths()[pair.name]).title
@@ -235,7 +242,7 @@ def test_one_broken_methodology_costs_its_own_step_alone(name: str, step: str, r
 
     # the other methodology is whole, and so is what the broken one can still give
     assert summary["results"].keys() >= {pair.other}
-    assert (pair.name in summary["results"]) == (step != "analysis")
+    assert (pair.name in summary["results"]) == (step not in ("items", "analysis"))
     other_title = load_methodology(dotted_paths()[pair.other]).title
     assert f"## {other_title}" in report
     assert list((run.synthesis / "figures").glob(f"{pair.other}-*.svg"))
@@ -269,7 +276,7 @@ def test_the_command_exits_with_1_and_names_the_gap(
     assert "Delphi: the data table facts could not be written" in problems
 
 
-@pytest.mark.parametrize("step", [step for step in BREAKING if step not in OF_ALL])
+@pytest.mark.parametrize("step", [step for step in BREAKING if step not in (*OF_ALL, *ON_PAGES)])
 @pytest.mark.parametrize("name", ["delphi", "roundtable"])
 def test_other_steps_cost_themselves_alone_too(name: str, step: str, run_pair: Callable[[str], Pair]) -> None:
     """Two methodologies stand for all: one of rounds, one of conversations."""
@@ -297,3 +304,35 @@ def test_a_run_with_a_broken_figure_has_failed(tmp_path: Path) -> None:
     assert any(failure.startswith("poll ") and "planted" in failure for failure in stored.standing.failures)
     assert any("Poll: the figure “planted_" in flag for flag in stored.flags)
     assert run.synthesis.is_dir()
+
+
+def test_conversations_that_cannot_be_told_cost_neither_the_report_nor_those_of_others(tmp_path: Path) -> None:
+    """The page of an agent names what is missing, and shows the conversation of the other methodology."""
+    names = ("laddering", "roundtable")
+    folder = mirofish_folder(tmp_path / "simulations" / "sim_t", 4, status="completed")
+    BROKEN["laddering"] = "transcripts"
+    run = made(
+        folder, methods=list(names), available={name: f"{__name__}:{name}" for name in names}, language="en",
+        settings={name: SHORT[name] for name in names if name in SHORT},
+    )  # fmt: skip
+    assert json.loads((run.synthesis / "results.json").read_text("utf-8"))["gaps"] == []
+    (who,) = rows(run.folder, "SELECT id FROM participants ORDER BY position LIMIT 1")[0]
+    with browsing(tmp_path) as client:
+        page = client.get(f"/runs/sim_t/{run.folder.name}/agent?id={who}")
+    assert page.status_code == 200
+    assert "Laddering: its conversations could not be told (ZeroDivisionError: planted)." in page.text
+    assert 'id="talk-roundtable"' in page.text
+    assert 'id="talk-laddering"' not in page.text
+
+
+def test_answers_in_python_are_all_there_and_a_warning_names_what_they_lack(run_pair: Callable[[str], Pair]) -> None:
+    """Shown by the Delphi: what Python does is the same for all."""
+    pair = run_pair("delphi")
+    BROKEN["delphi"] = "items"
+    run = enquete.load_run(pair.people["sim"], pair.run.folder.name, out=pair.people["out"])
+    with pytest.warns(IncompleteExportWarning, match="ZeroDivisionError: planted"):
+        answers = run.all_responses
+    assert set(answers["methodology"]) == {"delphi", pair.other}
+    lacking = answers[answers["methodology"].eq("delphi")]
+    assert lacking[["scale_min", "value_rekeyed"]].isna().all(axis=None)
+    assert lacking["value"].notna().any()

@@ -55,17 +55,24 @@ ITEMS = d.Table(
 
 
 def nothing_found(rows: list[tuple[float | None, tuple[float | None, float | None]]], *, share: bool = False) -> Any:
-    """The null of a comparison of groups: (difference that would have been found, ends of the scale) by subject, of
-    which the first has the least p, .4, and the most answers."""
-    declared = d.Presentation(
-        tables=(ITEMS, *d.group_tables(SUBJECT, "By group", share=share)),
-        findings=(d.group_finding(SUBJECT, "{item}", null="nothing ({tests}, {p}, {n}); {power}", size="effect"),),
+    """The null of a question: (difference that would have been found, ends of the scale) by row, of which the first has
+    the least p, .4, and the most answers. It is the only question of the page, so that its level is all of .05."""
+    table = d.Table(
+        name="tests", title="T", key=("item",),
+        columns=(
+            d.reference("item", "Item", to="items"), d.integer("n", "n"), d.integer("n_total", "N"), d.p_value("p"),
+            d.adjusted_p(), *d.detectable("found", share=share),
+        ),
+    )  # fmt: skip
+    question = d.Finding(
+        name="any", table="tests", p="p", within="given", says="{item}", null="nothing ({tests}, {p}, {n}); {power}"
     )
+    declared = d.Presentation(tables=(ITEMS, table), findings=(question,))
     tests = [
-        {"item": f"i{place}", "n": 20 - place, "n_total": 20, "p_joint": 0.4 + place / 100, **d.on_scale(size, ends)}
+        {"item": f"i{place}", "n": 20 - place, "n_total": 20, "p": 0.4 + place / 100, **d.on_scale(size, ends)}
         for place, (size, ends) in enumerate(rows)
     ]
-    (null,) = findings(declared, results(declared, {"group_tests": tests}, {}).analysis).values()
+    (null,) = findings(declared, results(declared, {"tests": tests}, {}).analysis).values()
     return null
 
 
@@ -76,11 +83,12 @@ ONE_TO_FIVE, PERCENT, NO_ENDS = (1, 5), (0, 100), (None, None)
     ("rows", "told"),
     [
         ([(0.4, ONE_TO_FIVE)], "a difference of 0.40 points would have been found four times in five"),
+        # 1.02 of .4 is found for sure, 1.02 of 1.2 in .61: Φ(3.84·1.02/1.2 − 3) = Φ(.27); four in five on average
         ([(0.4, ONE_TO_FIVE), (1.2, ONE_TO_FIVE)],
-         "a difference of 1.20 points on any would have been found four times in five"),
-        # .4 of 4 and 26.8 of 100: of what the scale is wide the second needs more
+         "a difference of 1.02 points on one of them, whichever, would have been found four times in five"),
+        # .4 of 4 and 26.8 of 100: 10% and 26.8% of what the scale is wide
         ([(0.4, ONE_TO_FIVE), (26.8, PERCENT)],
-         "a difference of 27% of the scale on any would have been found four times in five"),
+         "a difference of 23% of the scale on one of them, whichever, would have been found four times in five"),
         ([(1.2, ONE_TO_FIVE), (4.07, ONE_TO_FIVE)],
          "a difference of 1.20 points would have been found four times in five on 1 only"),
         ([(4.0, ONE_TO_FIVE), (100.0, PERCENT)],
@@ -89,7 +97,7 @@ ONE_TO_FIVE, PERCENT, NO_ENDS = (1, 5), (0, 100), (None, None)
         ([(31.0, NO_ENDS), (0.4, ONE_TO_FIVE)], "what would have been found on each is in the table"),
     ],
 )  # fmt: skip
-def test_what_would_have_been_found_holds_for_every_row_that_was_tested(rows: Any, told: str) -> None:
+def test_what_would_have_been_found_holds_for_whichever_row_that_was_tested(rows: Any, told: str) -> None:
     null = nothing_found(rows)
     assert null.text == f"Nothing ({len(rows)}, p = 0.40, {21 - len(rows)}); {told}"
     assert (null.kind, null.n, null.p) == ("null", 21 - len(rows), 0.4)
@@ -107,7 +115,7 @@ def test_who_answered_may_be_a_fact_of_all_rows() -> None:
 
 def test_of_shares_it_is_said_in_percentage_points() -> None:
     assert nothing_found([(0.42, (0, 1)), (0.58, (0, 1))], share=True).text.endswith(
-        "a difference of 58 percentage points on any would have been found four times in five"
+        "a difference of 51 percentage points on one of them, whichever, would have been found four times in five"
     )
 
 

@@ -18,6 +18,7 @@ from enquete.methods.laddering.settings import Concept
 from enquete.methods.longitudinal.instrument import LongitudinalInstrument
 from enquete.methods.roundtable.instrument import RoundtableInstrument
 from enquete.methods.scenario.instrument import ScenarioInstrument
+from enquete.state.errors import SimulationError
 from enquete.study.drafts import Drafting, Drafts, draft_instruments
 from tests.support.drafter import Drafter
 from tests.support.model_server import ModelServer
@@ -157,3 +158,14 @@ def test_a_model_writes_for_those_described(harbour: Path, tmp_path: Path) -> No
     assert any(
         finding["en"].startswith("themes: come from how 4 agents are described") for finding in made.findings["able"]
     )
+
+
+def test_rows_that_are_no_people_are_refused_until_they_are_to_be_left_out(tmp_path: Path) -> None:
+    """As by a run: a total below the people is nobody's description."""
+    people = tmp_path / "people.csv"
+    with people.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([("name", "type", "persona"), *HARBOUR, ("Total", "", "4")])
+    with pytest.raises(SimulationError, match="--skip-non-people"):
+        draft_instruments(people, into=tmp_path / "refused")
+    drafts = draft_instruments(people, into=tmp_path / "drafts", themes=THEMES, skip_non_people=True)
+    assert "Total" not in text_of(drafts, "diversity")

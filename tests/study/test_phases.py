@@ -16,7 +16,7 @@ from tests.support import bare_runs
 from tests.support.model_server import ModelServer
 from tests.support.populations import go_on, mirofish_folder, personas_file, set_status
 from tests.support.processes import finish
-from tests.support.studies import call_keys, rows, stored_answers
+from tests.support.studies import call_keys, rows, spent, stored_answers
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -98,6 +98,42 @@ def test_a_run_that_waits_goes_on_once_all_platforms_have_ended_whatever_the_sta
     assert enquete.resume(paused.resume_token, sim=str(sim)).status == "completed"
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_t0_that_was_cut_off_is_finished_only_while_the_simulation_has_not_completed(
+    tmp_path: Path, ended: bool
+) -> None:
+    """No T0 is bought of a simulation that has ended: what was answered before stays, and says of how many."""
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    with ModelServer() as server:
+        asked = {"methods": ["longitudinal"], "language": "en", "model": "m", "base_url": server.base_url}
+        whole = bare_runs.interview(sim, out=str(tmp_path / "whole"), **asked, budget_tokens=10**9, confirm=True)
+        (most,) = rows(whole.folder, "SELECT max(reserved) FROM calls")[0]
+        cap = most + 2 * spent(whole.folder) // AGENTS  # after two agents there is no room for the most of another
+        part = bare_runs.interview(sim, **asked, budget_tokens=cap, concurrency=1, confirm=True, new=True)
+        assert part.status == "paused"
+        before = len({row[3] for row in wave(part, "T0")})
+        assert 0 < before < AGENTS
+        if ended:
+            go_on(sim)
+            end_without_stopping(sim)
+        resumed = enquete.resume(part.resume_token, sim=str(sim), budget_tokens=10**9)
+        if not ended:
+            assert resumed.status == "awaiting_simulation"
+            assert len(answered(resumed, "T0")) == AGENTS
+            return
+    assert resumed.status == "completed"
+    assert (len(answered(resumed, "T0")), len(answered(resumed, "T1"))) == (before, AGENTS)
+    assert set(resumed.responses.loc[resumed.responses["phase"].eq("T0"), "status"]) == {"ok", "not_reached"}
+    said = f"Longitudinal (T0): {before} of {AGENTS} agents had answered when the simulation was found to have"
+    assert said in resumed.report
+    assert {row["n"] for row in resumed.results["longitudinal"]["changes"]} == {before}
+
+
+def answered(run: enquete.Run, phase: str) -> set[str]:
+    rows_of_wave = run.responses[run.responses["phase"].eq(phase) & run.responses["status"].eq("ok")]
+    return set(rows_of_wave["participant"])
+
+
 FAILED = {
     "runner_status": "failed", "current_round": 592, "total_rounds": 2160, "error": "RateLimitError:\n 429 (quota)",
 }  # fmt: skip
@@ -127,6 +163,13 @@ def test_a_simulation_that_failed_before_it_went_on_gives_no_drift_and_its_error
     ):
         assert text in run.report
     assert not [claim for claim in run.page_one["findings"] if "drift" in claim["text"]]
+    # one sentence says both, that it was measured and what it counts as
+    n = AGENTS * ITEMS
+    assert f"{n} of {2 * n} rows belong to T0. It was measured, but nothing happened in the simulation after it" in (
+        run.report
+    )
+    assert "belong to a reconstructed T0" not in run.report
+    assert "T0 was measured before" not in run.report
 
 
 @pytest.mark.parametrize("went_on", [True, False], ids=["it went on", "from the start"])

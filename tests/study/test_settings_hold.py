@@ -264,6 +264,25 @@ def test_a_simulation_that_is_taken_to_be_completed_stays_so(
     assert [run.status for run in list_runs(SIM, root=str(tmp_path))] == ["completed"]
 
 
+@pytest.mark.parametrize("other", [HTTP, MCP], ids=["HTTP", "MCP"])
+def test_over_http_too_a_simulation_is_taken_to_be_completed_and_stays_so(
+    other: Interface, tmp_path: Path, half: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MCP takes no such word, but goes on with a run that was begun with it; without it HTTP answers 409."""
+    mirofish_folder(tmp_path / "simulations" / SIM, AGENTS, status="running")
+    with ModelServer() as server:
+        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
+        monkeypatch.setenv("LLM_MODEL_NAME", "test")
+        with serving_http(tmp_path) as client:
+            refused = client.post(f"/api/interview/{SIM}/post", json={"methods": [METHOD], "language": "en"})
+        assert (refused.status_code, refused.json()["details"]["type"]) == (409, "NotCompleted")
+        assert not server.requests
+        HTTP.begin(tmp_path, {"assume_completed": True}, half)
+        assert 0 < len(server.requests) < AGENTS
+        other.resume(tmp_path, {})
+    assert [run.status for run in list_runs(SIM, root=str(tmp_path))] == ["completed"]
+
+
 @pytest.mark.parametrize("interface", INTERFACES, ids=[interface.name for interface in INTERFACES])
 def test_what_is_named_at_a_resume_holds_from_then_on(
     interface: Interface, root: Path, half: int, monkeypatch: pytest.MonkeyPatch

@@ -38,6 +38,7 @@ from enquete.locale import N_, NN_, decimals, in_language, plural, tell
 from enquete.reports.accounts import STATUSES
 from enquete.reports.charts import Mark, Picture
 from enquete.reports.evaluation import Transcript, evaluation
+from enquete.reports.gaps import GapLog
 from enquete.reports.health import CHECKS_TITLE
 from enquete.reports.markdown import escape
 from enquete.reports.report import HtmlWriter
@@ -430,11 +431,19 @@ def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
     return []
 
 
-def transcripts_of(run: OpenRun, name: str, participant: str, language: str) -> Iterator[tuple[str, Transcript]]:
-    """(phase, conversation) of everything that the agent took part in, in the methodology of this name."""
-    tell_transcripts = evaluation(load_methodology(run.run.record.methods[name])).transcripts
+def transcripts_of(
+    run: OpenRun, name: str, participant: str, language: str, log: GapLog
+) -> Iterator[tuple[str, Transcript]]:
+    """(phase, conversation) of everything that the agent took part in, in the methodology of this name.
+
+    log: keeps an error of the methodology's code, which costs its conversations of that phase alone.
+    """
     for phase, folder in run.stage_folders(name):
-        yield from ((phase, transcript) for transcript in tell_transcripts(folder, participant, language))
+        told: list[Transcript] = []
+        with log.catch(name, "transcripts"):
+            tell_transcripts = evaluation(load_methodology(run.run.record.methods[name])).transcripts
+            told += tell_transcripts(folder, participant, language)
+        yield from ((phase, transcript) for transcript in told)
 
 
 # --- The instruments of a run with their items, and how each item did: answers, mean, how they spread ----------------
@@ -583,7 +592,7 @@ def _question(run: OpenRun, key: Key, wording: ItemWording, language: str) -> st
     """As it was asked of this agent."""
     if not wording.is_turn:
         return wording.text
-    transcripts = transcripts_of(run, key.methodology, key.participant, language)
+    transcripts = transcripts_of(run, key.methodology, key.participant, language, GapLog(run.run.folder))
     lines = (line for _, transcript in transcripts for line in transcript.lines)
     return next((line.text for line in lines if line.turn == key.turn and not line.participant), wording.text)
 
@@ -619,12 +628,14 @@ def agent(run: OpenRun, request: Request, language: str) -> Facts:
         by_methodology.setdefault(str(entry.row["methodology"]), []).append(entry)
     told = Tabs(run, language)
     transcripts: dict[str, list[Any]] = {}
+    log = GapLog(run.run.folder)
     for name in run.run.record.methods:
-        for phase, transcript in transcripts_of(run, name, who.id, language):
+        for phase, transcript in transcripts_of(run, name, who.id, language, log):
             drawn = told.drawn(transcript.graph) if transcript.graph is not None else ""
             transcripts.setdefault(name, []).append((phase, transcript, drawn))
     return {
         "current": "agents", "who": who, "digests": digests, "answers": by_methodology, "transcripts": transcripts,
+        "missing": [tell(gap.told(run.titles.get(gap.methodology, gap.methodology)), language) for gap in log.gaps],
         "columns": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
         "statuses": STATUS_WORDS, "csv": f"{run.at('answers.csv')}?{where.query(status=ANY)}",
     }  # fmt: skip

@@ -19,7 +19,7 @@ from pydantic import JsonValue, ValidationError
 from enquete.analysis.agreement import kendall_w
 from enquete.analysis.estimates import mean_of, share_interval
 from enquete.analysis.feedback import Camps, HoldOuts, camps, hold_outs, medians_of_others
-from enquete.analysis.inference import QUESTIONS, detectable_change, selected_intervals
+from enquete.analysis.inference import detectable_change, selected_intervals
 from enquete.analysis.panel import (
     PanelMeasure,
     camps_p,
@@ -649,7 +649,7 @@ def measure_feedback_effect(panel: PanelData) -> pd.DataFrame:
         "high": effect.high,
         "sd": sd,
         "p": effect.p,
-        **on_scale(detectable_change(effect.n, sd, tests=QUESTIONS), panel.scale),
+        **on_scale(detectable_change(effect.n, sd, dof=effect.n - 1), panel.scale),
     }
     return pd.DataFrame([row])
 

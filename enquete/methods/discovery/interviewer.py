@@ -17,6 +17,7 @@ from enquete.methods.discovery.record import Contradiction, Path, ReadingProblem
 from enquete.methods.discovery.schema import DiscoverySchema, FieldNode
 from enquete.respondents.roles import Role, fence, normal
 from enquete.state.asking import Language
+from enquete.state.numbers import read_clear_number
 
 MOST_WORDS = 60
 LAST_TURNS = 8  # of the transcript that the interviewer sees
@@ -208,8 +209,9 @@ _WORDY = ("text", "texts", "list")
 _OPENING = re.compile(r"^(?:\S+ ){0,2}\S+: ")
 _BETWEEN = re.compile(r",\s+|\s+(?:und|sowie|and|as well as)\s+", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_FIGURE = re.compile(r"-?\d+(?:[.,]\d+)?")
-_SAID_AMOUNT = re.compile(r"(\d+(?:[.,]\d+)?(?:\s*(?:-|–|to|bis)\s*\d+(?:[.,]\d+)?)?)\s*([^\W\d]+)?")
+_WRITTEN = r"\d(?:[\d.,]*\d)?"
+_FIGURE = re.compile(rf"-?{_WRITTEN}")
+_SAID_AMOUNT = re.compile(rf"({_WRITTEN}(?:\s*(?:-|–|to|bis)\s*{_WRITTEN})?)\s*([^\W\d]+)?")
 
 
 class ReadingInput(BaseModel):
@@ -289,7 +291,8 @@ def _crude(node: FieldNode, sentences: Sequence[str], language: Language) -> Any
             figure = _FIGURE.search(first)
             after = normal(first[figure.end() :]) if figure else ""
             factor = next((f for unit, f in node.field.units.items() if after.startswith(normal(unit))), 1.0)
-            return quoted(float(figure[0].replace(",", ".")) * factor, first) if figure else None
+            number = read_clear_number(figure[0]) if figure else None  # 1.500 may be two: it is asked for again
+            return None if number is None else quoted(number * factor, first)
         case "boolean":
             answered = _YES_NO.match(first)
             return quoted(answered[1] is not None, first) if answered else None

@@ -24,6 +24,7 @@ from enquete.instruments.text import shown, suggestion
 from enquete.methods.discovery.originals import is_quantity, stripped
 from enquete.methods.discovery.schema import DiscoverySchema, FieldNode, SchemaField
 from enquete.respondents.roles import normal, stands_in
+from enquete.state.numbers import WrittenFloat, has_two_meanings, read_clear_number, read_number
 
 Record = dict[str, Any]
 Nodes = Mapping[str, FieldNode]
@@ -105,12 +106,16 @@ def as_said(quantity: Mapping[str, Any]) -> str:
     return " ".join(text for part in ("modifier", "value-string", "units") if (text := str(quantity.get(part) or "")))
 
 
-_FIGURE = r"(\d+(?:[.,]\d+)?|\.\d+)"
+_FIGURE = r"(\d(?:[\d.,]*\d)?|\.\d+)"
 _RANGE = re.compile(rf"{_FIGURE}(?:\s*[^\W\d]*\s*(?:-|–|—|to|bis|and|und)\s*{_FIGURE})?", re.IGNORECASE)
 
 
 def amount_of(field: SchemaField, quantity: Mapping[str, Any]) -> float | None:
-    """In the field's unit, the middle of a range; None where nothing says what a figure would be in it."""
+    """Return it in the field's unit, the middle of a range.
+
+    None where nothing says what a figure would be in that unit, or where the figure may be two numbers ("1.500"):
+    then it stays as it was said (`is_unclear`).
+    """
     amount = _RANGE.search(str(quantity.get("value-string", "")))
     if amount is None or field.unit is None:
         return None
@@ -119,8 +124,15 @@ def amount_of(field: SchemaField, quantity: Mapping[str, Any]) -> float | None:
     factors = {**{normal(name): factor for name, factor in field.units.items()}, **dict.fromkeys(names, 1.0)}
     if units and units not in factors:
         return None
-    figures = [float(figure.replace(",", ".")) for figure in amount.groups() if figure]
-    return sum(figures) / len(figures) * factors.get(units, 1.0)
+    figures = [read_clear_number(figure) for figure in amount.groups() if figure]
+    clear = [figure for figure in figures if figure is not None]
+    return sum(clear) / len(clear) * factors.get(units, 1.0) if len(clear) == len(figures) else None
+
+
+def is_unclear(quantity: Mapping[str, Any]) -> bool:
+    """Return whether a figure of a quantity may be two numbers, as 1.5 or 1500 in "1.500"."""
+    amount = _RANGE.search(str(quantity.get("value-string", "")))
+    return amount is not None and any(has_two_meanings(figure) for figure in amount.groups() if figure)
 
 
 def normalised(nodes: Nodes, record: Mapping[str, Any]) -> Record:
@@ -436,14 +448,22 @@ def plain(text: str) -> str:
     return normal(text).replace(" ", "").replace("ä", "ae").replace("ö", "oe").replace("ü", "ue")
 
 
+LARGEST = 1e15
+"""Below it a number keeps all its digits."""
+
+
 def _number(given: object) -> float:
-    """As people write it: 1,5 and 1.250,5 and 1.5; never infinite."""
-    text = str(given).strip().replace(" ", "")
-    grouped = re.fullmatch(r"-?\d{1,3}(\.\d{3})*,\d+", text)
-    text = text.replace(".", "").replace(",", ".") if grouped else text.replace(",", ".")
-    if isinstance(given, bool) or not re.fullmatch(r"[+-]?\d{1,15}(\.\d{1,15})?", text):
+    """Read a number as people write it: 1,5 and 1.250,5 and 1.5; never infinite. "1.500" may be two and is refused."""
+    text = given.written if isinstance(given, WrittenFloat) else str(given)
+    meanings = sorted(set(read_number(text).values()))
+    if isinstance(given, bool) or not meanings or abs(meanings[-1]) >= LARGEST:
         raise PydanticCustomError("number", "should be a number")
-    return float(text)
+    if len(meanings) > 1:
+        raise PydanticCustomError(
+            "number", "{why}",
+            {"why": f"may be {meanings[0]:.15g} or {meanings[1]:.15g}; write it without a mark between thousands"},
+        )  # fmt: skip
+    return meanings[0]
 
 
 def _told(node: FieldNode) -> str:

@@ -29,7 +29,7 @@ from enquete.locale import N_
 from enquete.methods.discovery.instrument import DiscoveryInstrument
 from enquete.methods.discovery.interview import DiscoveryInterview, DiscoverySettings, DiscoveryTurn, begun
 from enquete.methods.discovery.originals import is_quantity
-from enquete.methods.discovery.record import amount_of, as_said, values
+from enquete.methods.discovery.record import amount_of, as_said, is_unclear, values
 from enquete.methods.discovery.schema import FieldNode, shown_path
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files
@@ -66,10 +66,12 @@ FIELDS = d.Table(
         d.share("yes_share", N_("share of yes")), LOW, HIGH,
         d.number("median", N_("median"), digits=1), d.number("q1", N_("lower quartile"), digits=1),
         d.number("q3", N_("upper quartile"), digits=1),
+        d.integer("n_unclear", N_("unclear figures"),
+                  means=N_("amounts such as 1.500, which may be 1.5 or 1500: kept as they were said, in no quartile")),
     ),
     views=(
         d.View(at="section", heading="", where="type != 'object'",
-               columns=d.names("label n_of_n_total first_question different n_yes median q1 q3 unit")),
+               columns=d.names("label n_of_n_total first_question different n_yes median q1 q3 unit n_unclear")),
         d.View(at="digest", where="type != 'object'", columns=d.names("label n n_total different median")),
     ),
 )  # fmt: skip
@@ -391,11 +393,12 @@ def _field(
         "unit": node.field.unit.in_(language) if node.field.unit else None, "required": node.field.required,
         "n": len(pairs), "n_total": len(interviews), "asked": asked.get(shown_path(node.path), 0),
         "first_question": sum(first) / len(first) if first else None,
-        **dict.fromkeys(("different", "n_yes", "yes_share", "low", "high", "median", "q1", "q3")),
+        **dict.fromkeys(("different", "n_yes", "yes_share", "low", "high", "median", "q1", "q3", "n_unclear")),
     }  # fmt: skip
     if node.field.type in ("number", "quantity"):
         amounts = (amount_of(node.field, value) if isinstance(value, Mapping) else value for value in every)
         numbers = [float(number) for number in amounts if number is not None]
+        row["n_unclear"] = sum(is_unclear(value) for value in every if isinstance(value, Mapping)) or None
         if len(numbers) > 1:
             row["q1"], row["median"], row["q3"] = quantiles(numbers, n=4, method="inclusive")
         elif numbers:

@@ -23,7 +23,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import FREE, Diagnostic, Threshold, judged
 from enquete.analysis.estimates import mean_of
-from enquete.analysis.inference import QUESTIONS, detectable_change
+from enquete.analysis.inference import detectable_change
 from enquete.locale import N_
 from enquete.methods.laddering import network
 from enquete.methods.laddering.coding import PINNED, concepts_of
@@ -144,7 +144,7 @@ def _differences(strategy: str, adaptive: Sequence[d.Row], other: Sequence[d.Row
         larger = "more" if mean.mean and mean.mean > 0 else "fewer" if mean.mean else "as_many"
         yield {
             "strategy": strategy, "measure": name, **asdict(mean), "p": p, "direction": larger,
-            "size": abs(mean.mean or 0.0), "detectable": detectable_change(len(gaps), sd, tests=QUESTIONS),
+            "size": abs(mean.mean or 0.0), "detectable": detectable_change(len(gaps), sd, dof=len(gaps) - 1),
         }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from enquete.analysis.change import (
     wilcoxon,
 )
 from enquete.analysis.coherence import answer_stability
-from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_t, selected_intervals
+from enquete.analysis.inference import ALPHA, detectable_change, max_t, selected_intervals, shrink_sd
 from enquete.analysis.panel import frequencies
 from enquete.analysis.probes import negative_control, placebo_exposure
 from enquete.analysis.quality import direction_flips, zero_drift
@@ -797,15 +797,14 @@ class Design:
 def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[d.Row]:
     """Mean change of each column with its interval, which holds for whichever is singled out, and max-T over all.
 
-    ranges: widths of scales, of which those that are equal share a standard deviation, of the columns in which anybody
-    changed, for what is detectable.
+    ranges: widths of scales.
     on_page: whether p stands for the page's correction; where a placebo is tested, the bare change is not.
     """
     tests = max_t(delta)
     bounds = selected_intervals(tests["n"], tests["mean"], tests["sd"]).set_index(tests.index)
     width = pd.Series(ranges).reindex(tests.index)
-    pooled = (tests["sd"].where(tests["sd"] > 0) ** 2).groupby(width).transform("mean") ** 0.5
-    tests = tests.assign(low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), pooled=pooled)
+    own, prior = shrink_sd(tests["sd"] / width, tests["n"] - 1)
+    tests = tests.assign(low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), own=own * width)
     for item, row in zip(map(str, tests.index), tests.to_dict("records"), strict=True):
         p, n = row["p_adjusted"], int(row["n"])
         shown = tested and on_page
@@ -817,7 +816,8 @@ def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_
             "sd": row["sd"], "size": abs(row["mean"]) / ranges[item], "outcome": outcome,
             "low": row["low"] if tested else None, "high": row["high"] if tested else None,
             "p": p if shown and n >= FEWEST_PAIRS else None, "test": row["test"] if shown else None,
-            **d.on_scale(detectable_change(n, row["pooled"], tests=QUESTIONS * len(ranges))
+            **d.on_scale(
+                detectable_change(n, row["own"], tests=max(1.0, row["tests"]), dof=n - 1 + prior)
                 if shown and n >= FEWEST_PAIRS else None, (0, ranges[item])),
         }  # fmt: skip
 

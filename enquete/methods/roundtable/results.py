@@ -27,7 +27,7 @@ import scipy
 
 from enquete.analysis.diagnostics import FREE, Threshold, judged
 from enquete.analysis.estimates import share_interval
-from enquete.analysis.inference import QUESTIONS, detectable_difference
+from enquete.analysis.inference import detectable_share
 from enquete.analysis.probes import sign
 from enquete.analysis.vocabulary import content_words, jaccard
 from enquete.locale import N_, decimals, in_language
@@ -229,7 +229,8 @@ BEYOND = d.Table(
         d.code("verdict", N_("direction"), VERDICTS, replicates=True,
             unless_sure={"more": "unclear", "less": "unclear", "same": "unclear"}),
         d.share("discussed", N_("moved of who discussed")), d.share("read", N_("moved of who read")),
-        d.share("difference", N_("difference")), N, TOTAL, d.text("test", N_("test")), d.p_value("p"), d.adjusted_p(),
+        d.share("difference", N_("difference")), N, TOTAL, d.text(d.SIZES, N_("n of each group")),
+        d.share(d.OF_ALL, N_("share of all")), d.text("test", N_("test")), d.p_value("p"), d.adjusted_p(),
         *d.detectable(N_("difference that would be found four times in five"), share=True),
     ),
     views=(d.View(at="appendix"),),
@@ -818,7 +819,7 @@ def _beyond(discussed: d.Row, read: d.Row) -> list[d.Row]:
         "verdict": {1: "more", -1: "less", 0: "same"}[sign(round(difference, 2)) or 0],
         "discussed": discussed["share"], "read": read["share"], "difference": difference, "n": sum(sizes),
         "n_total": sum(sizes), "test": "Fisher", "p": float(scipy.stats.fisher_exact(np.array(table)).pvalue),
-        **d.on_scale(detectable_difference(sizes, (share * (1 - share)) ** 0.5 or 0.5, tests=QUESTIONS), (0, 1)),
+        d.SIZES: ", ".join(map(str, sizes)), d.OF_ALL: share, **d.on_scale(detectable_share(sizes, share), (0, 1)),
     }]  # fmt: skip
 
 

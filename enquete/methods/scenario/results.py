@@ -18,7 +18,7 @@ import pandas as pd
 from enquete.analysis.agreement import friedman, pairwise_wilcoxon
 from enquete.analysis.association import QUADRANTS, agent_centred, alike_ratings, centred, group_polarity, polarity
 from enquete.analysis.change import smallest_p
-from enquete.analysis.inference import QUESTIONS, detectable_change, extreme, selected_intervals
+from enquete.analysis.inference import detectable_change, extreme, selected_intervals
 from enquete.analysis.panel import describe, frequencies, opinions
 from enquete.analysis.quality import rated_alike
 from enquete.locale import N_
@@ -496,7 +496,7 @@ class Ratings:
             row |= {
                 "change": abs(pair["mean_change"]), "n": pair["n"],
                 "p": pair["p_holm"] if p_friedman is None else max(p_friedman, pair["p"]),
-                **d.on_scale(detectable_change(pair["n"], sd, tests=QUESTIONS), self.ends[dimension]),
+                **d.on_scale(detectable_change(pair["n"], sd, dof=pair["n"] - 1), self.ends[dimension]),
             }  # fmt: skip
         return row
 

@@ -9,7 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.methods.discovery.record import checked, contradictions, record_model, reduced, reply_schema, unknown
+from enquete.methods.discovery.interviewer import ReadingInput, read_by_rule
+from enquete.methods.discovery.record import (
+    amount_of,
+    checked,
+    contradictions,
+    is_unclear,
+    record_model,
+    reduced,
+    reply_schema,
+    unknown,
+)
+from enquete.methods.discovery.schema import SchemaField
+from enquete.state.numbers import WrittenFloat
 from tests.methods.discovery.interviews import from_yaml, quoted, schema
 
 PLANT = schema()
@@ -125,6 +137,38 @@ def test_values_keep_words_of_the_answer_keys_are_named_and_lists_closed() -> No
 @pytest.mark.parametrize(("given", "wanted"), [("1,5", 1.5), ("1.5", 1.5), (2, 2.0), ("1.250,5", 1250.5), (" 3 ", 3.0)])
 def test_numbers_are_read_as_people_write_them(given: Any, wanted: float) -> None:
     assert read({"shifts": quoted(given, "1,5 hours")})[0] == {"shifts": wanted}
+
+
+@pytest.mark.parametrize("given", ["1.500", "1,500", WrittenFloat("1.500")])
+def test_a_number_with_two_meanings_is_refused_with_both_so_that_it_is_asked_again(given: Any) -> None:
+    reading = checked(PLANT, {"shifts": quoted(given, "1,5 hours")}, ANSWER, {})
+    assert "shifts" not in reading.values
+    (problem,) = reading.problems
+    assert problem.why == "may be 1.5 or 1500; write it without a mark between thousands"
+
+
+MINUTES = SchemaField(type="quantity", label="Duration", unit="minutes", units={"hours": 60})
+
+
+@pytest.mark.parametrize(
+    ("said", "units", "amount"),
+    [("20", "minutes", 20), ("4-6", "hours", 300), ("1,5", "hours", 90), ("1.234,50", "minutes", 1234.5),
+     ("1.500", "minutes", None), ("1,000 to 1,200", "minutes", None), ("12.500-13.000,5", "minutes", None),
+     ("1500", "minutes", 1500), ("it varies", "minutes", None)],
+)  # fmt: skip
+def test_an_amount_with_two_meanings_stays_as_it_was_said(said: str, units: str, amount: float | None) -> None:
+    """“1.500 minutes” had been read as a minute and a half."""
+    quantity = {"value-string": said, "units": units}
+    assert amount_of(MINUTES, quantity) == amount
+    assert is_unclear(quantity) == (said in ("1.500", "1,000 to 1,200", "12.500-13.000,5"))
+
+
+@pytest.mark.parametrize(("answer", "value"), [("We have 1500 jars.", 1500.0), ("We have 1.500 jars.", None),
+    ("It takes 1,5 shifts.", 1.5)])  # fmt: skip
+def test_a_rule_reads_no_number_with_two_meanings(answer: str, value: float | None) -> None:
+    data = ReadingInput(discovery=PLANT, question="How many?", answer=answer, about=("shifts",), record={})
+    read_value = read_by_rule(data).record.get("shifts")
+    assert (read_value and read_value["value"]) == value
 
 
 @pytest.mark.parametrize("given", [True, "many", "1e999", [1], None, {"value": "x"}])
