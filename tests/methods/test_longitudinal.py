@@ -16,11 +16,12 @@ from scipy import stats
 from enquete.analysis.inference import max_t
 from enquete.analysis.sign_flips import mean_change
 from enquete.instruments.load import load_shipped
+from enquete.methods.longitudinal.evaluation import EVALUATION, PRESENTATION, files
 from enquete.methods.longitudinal.instrument import LongitudinalInstrument
-from enquete.methods.longitudinal.results import EVALUATION, PRESENTATION, analyse, files
+from enquete.methods.longitudinal.results import analyse
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis, WholeResults
+from enquete.reports.declarations import Analysis, WholeResults, shaped
 from enquete.reports.findings import MOST_WORDS, KeyFinding, stated_of
 from tests.support.charts import illegible
 from tests.support.tables import results, row
@@ -279,6 +280,14 @@ def test_statements_of_different_scales_are_not_ranked_together() -> None:
     assert "highest mean on 1–5, strongly disagree … strongly agree: “calm”, 4.00" in pictures["own/answers"].alt
 
 
+def test_where_answers_to_no_statement_vary_the_sentence_says_why_it_has_no_interval() -> None:
+    """All six answer alike, so that no standard deviation is above 0; “interval – to –” stood there."""
+    told = {finding.id: finding for finding in findings_of(on_several_scales())}
+    highest = told["highest.calm/T1"]
+    assert highest.text.endswith("mean 4.00 (no interval: answers to no statement vary; n = 6/6).")
+    assert (highest.estimate, highest.low, highest.high) == (4, None, None)
+
+
 def test_where_no_scale_is_of_agreement_nobody_agrees() -> None:
     frame = pd.DataFrame(rows("T1", {f"p{n}": dict.fromkeys(ITEMS, 5.0) | {STRAIGHT: 1.0} for n in range(6)}))
     scale = {"min": 1, "max": 5, "labels": {
@@ -361,6 +370,44 @@ def test_whatever_is_missing_gives_null_and_counts_never_nan(waves: list[list[di
         json.dumps(made["aggregate.json"], allow_nan=False)
         assert set(made) == {"responses.jsonl", "aggregate.json"}
         assert {answer["phase"] for answer in made["aggregate.json"]["answers"]} == {wave[0]["phase"]}
+
+
+RUNS = {
+    "empty": lambda: shaped(PRESENTATION, {}, {}),
+    "partial": lambda: find(rows("T0", T0), rows("T1", {"a": {}})),
+    "small": moved,
+    "with a placebo": lambda: find(*map(rows, ("T0", "T1"), MOVED), rows("T1", MOVED[0], MOVED[0], PLACEBO)),
+    "reconstructed": lambda: find(*map(rows, ("T0", "T1"), MOVED), context=RECONSTRUCTED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+@pytest.mark.parametrize("run", RUNS)
+def test_all_that_is_read_of_a_run_can_be_told(run: str, language: str) -> None:
+    """Templates are strict: a name that is not there is an error. A finding names only values that it has."""
+    read = results(PRESENTATION, RUNS[run](), language)
+    findings = list(stated_of(read))
+    texts = [read.at("section"), read.at("appendix"), *read.flags(), *(finding.text for finding in findings)]
+    for text in texts:
+        assert "{" not in text
+        assert not {"None", "nan", "<NA>"} & set(text.replace("|", " ").split()), text
+    assert set(read.digest()["tables"]) == {"changes", "placebo", "answers", "group_tests", "change_group_tests"}
+    assert len({finding.id for finding in findings}) == len(findings)
+    if run == "empty":
+        assert not "".join(texts)
+
+
+def test_section_and_appendix_have_the_tables_of_the_design() -> None:
+    """Statements that are tested stand with their p; those of one wave with mean and median; nothing stands twice."""
+    section, appendix = text_of(moved()), text_of(moved(), "appendix")
+    assert "| Statement | n | T0 | T1 | T1 − T0 | 95% | adjusted p |" in section
+    assert [line for line in appendix.splitlines() if line.startswith("#")] == [
+        "### Waves", "### Each statement alone", "### Answers by statement and wave", "### Change by family",
+        "### Change by agent", "### Open comments",
+    ]  # fmt: skip
+    once = find(rows("T1", MOVED[1]))
+    assert "| Statement | n / N | mean | 95% | median |" in text_of(once)
+    assert "### Answers by statement and wave" not in text_of(once, "appendix")
 
 
 # --- retest and placebo ----------------------------------------------------------------------------------------------

@@ -14,13 +14,16 @@ import pytest
 from scipy import stats
 
 from enquete.instruments.load import load_shipped
+from enquete.methods.scenario.evaluation import EVALUATION, PRESENTATION, item_facts
+from enquete.methods.scenario.findings import settle_verdicts
 from enquete.methods.scenario.instrument import ScenarioInstrument
-from enquete.methods.scenario.results import EVALUATION, PRESENTATION, analyse, item_facts
+from enquete.methods.scenario.results import analyse
 from enquete.reports.analyses import agent_columns
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis, WholeResults
-from enquete.reports.findings import MOST_WORDS, KeyFinding
+from enquete.reports.declarations import Analysis, WholeResults, shaped
+from enquete.reports.findings import MOST_WORDS, KeyFinding, stated_of
+from enquete.reports.result_tables import LEVEL, ResultTables
 from enquete.state.asking import Language
 from tests.support.charts import illegible
 from tests.support.tables import findings, results, row, rows
@@ -313,6 +316,53 @@ def test_ties_are_named_as_ties() -> None:
         "shared by 2: Recovery and Privatisation; lowest 2.50, shared by 2: Collapse and Fortress Europe"
         in findings_of(people)["highest"].text
     )
+
+
+def test_where_agents_agree_on_every_scenario_the_sentence_says_why_it_has_no_interval() -> None:
+    """Twelve agents, all alike: 7, 1, 4 and 5. No standard deviation is above 0, and all twelve differences of highest
+    and lowest have one sign; “interval – to –” stood there."""
+    levels = dict(zip(SCENARIOS, (7, 1, 4, 5), strict=True))
+    people = {f"s{i}": {scenario: [level] * 4 for scenario, level in levels.items()} for i in range(12)}
+    TYPES.update(dict.fromkeys(people, "fisher"))
+    highest = findings_of(people)["highest"]
+    assert "(mean 7.00) and lowest for “Collapse” (1.00): 6.00 apart" in highest.text
+    assert highest.text.endswith("n = 12/12; no interval, since the agents agree on every scenario.")
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+@pytest.mark.parametrize("run", ["empty", "partial", "small", "with themes", "of its own"])
+def test_all_that_is_read_of_a_run_can_be_told(run: str, language: Language) -> None:
+    """Templates are strict: a name that is not there is an error. A finding names only values that it has."""
+    runs = {
+        "empty": lambda: shaped(PRESENTATION, {}, {}),
+        "partial": lambda: find({"a": A, "b": {}, "c": C}),
+        "small": lambda: find(ratings(12)),
+        "with themes": lambda: find(ALL, **CODED),
+        "of its own": lambda: find({"a": {"erholung": [5], "kollaps": [2]}}, of_ones_own()),
+    }
+    read = results(PRESENTATION, runs[run](), language)
+    told = list(stated_of(read))
+    texts = [read.at("section"), read.at("appendix"), *(text for _, text in read.remembered())]
+    texts += [finding.text for finding in told]
+    for text in texts:
+        assert "{" not in text
+        assert not {"None", "nan", "<NA>"} & set(text.replace("|", " ").split()), text
+    assert set(read.digest()["tables"]) == {"scenarios", "ratings", "group_tests", "dimensions", "themes"}
+    assert len({finding.id for finding in told}) == len(told)
+    if run == "empty":
+        assert not "".join(texts)
+
+
+def test_a_pair_is_told_apart_only_where_the_corrected_test_of_its_dimension_is_sure() -> None:
+    sure = results(PRESENTATION, find(ratings(12)))
+    tables = ResultTables(PRESENTATION, sure.analysis)
+    assert set(tables["pairs"]["verdict"]) > {"neither"}
+    settled = settle_verdicts(tables)["pairs"]
+    adjusted = dict(zip(tables["dimensions"]["dimension"], tables["dimensions"]["p_adjusted"], strict=True))
+    for before, after, dimension in zip(
+        tables["pairs"]["verdict"], settled["verdict"], settled["dimension"], strict=True
+    ):
+        assert after == ("neither" if adjusted[dimension] >= LEVEL else before)
 
 
 def test_what_was_not_found_is_said_with_what_would_have_been_and_little_is_said_of_few() -> None:

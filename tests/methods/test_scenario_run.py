@@ -12,8 +12,8 @@ import pytest
 import enquete
 from enquete.instruments.load import load_shipped
 from enquete.methods.scenario.coding import code_open_answers, themes_of
+from enquete.methods.scenario.evaluation import PRESENTATION
 from enquete.methods.scenario.instrument import ScenarioInstrument
-from enquete.methods.scenario.results import PRESENTATION
 from enquete.reports.analyses import read_results
 from enquete.state.asking import Answer, Arm, BlockKey, Language
 from tests.support.bare_runs import results_alone

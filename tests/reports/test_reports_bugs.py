@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from enquete.ledger.ledger import Failure
 from enquete.methods.longitudinal import METHODOLOGY as LONGITUDINAL
+from enquete.methods.longitudinal.evaluation import EVALUATION
 from enquete.methods.longitudinal.procedure import Wave
-from enquete.methods.longitudinal.results import EVALUATION
 from enquete.reports.synthesis import load_summary
 from enquete.runs.run_session import RunSession
 

@@ -27,7 +27,7 @@ def _graph() -> Any:
 
 
 def _evaluation() -> Evaluation:
-    from enquete.methods.longitudinal.results import EVALUATION
+    from enquete.methods.longitudinal.evaluation import EVALUATION
 
     return EVALUATION
 

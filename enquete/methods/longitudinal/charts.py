@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
+from enquete.methods.longitudinal.evaluation import choose_answers, choose_changes
 from enquete.reports.charts import (
     INK,
     LABEL,
@@ -42,7 +43,7 @@ BESIDE, SMALL = 30, 10
 def drift(data: ChartData) -> alt.TopLevelMixin:
     """A row a statement, the greatest rise on top: the means of both waves, and beside them the change."""
     rows = data.top(data.rows(told=("item", "before", "after", "change", "low_to_high", "n_of_n_total")), "item")
-    ends = data.frame("answers").drop_duplicates("item_id").set_index("item_id")[["scale_min", "scale_max"]]
+    ends = data.tables["items"].set_index("item")[["scale_min", "scale_max"]]
     _note_changes(data, rows)
     return by_scale(rows.join(ends, on="item_id"), partial(_means_and_changes, data))
 
@@ -102,10 +103,10 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     """Bars to either side of the scale's middle, one a wave, T0 above T1; the highest mean on top."""
     shown = data.top(data.rows(), "item")
     order, scales = shown["item_id"].tolist(), dict(zip(shown["item_id"], shown["scale"], strict=True))
-    every = data.frame("distribution", told=("item", "phase", "value", "n", "share"))
+    every = data.in_words("distribution", data.tables["distribution"], told="item phase value n share")
     every = every[every["item_id"].isin(order)].assign(bar=every["item_id"] + " " + every["phase"])
     every = every.assign(place=every["item_id"].map(order.index), scale=every["item_id"].map(scales))
-    waves = data.frame("waves")
+    waves = data.tables["waves"]
     few = int(waves["n"].max()) < FEW
     data.note(data.tell(N_("in the bars: agents") if few else N_("in the bars: per cent")))
     data.note(", ".join(f"{phase}: n = {data.count(n)}" for phase, n in zip(waves["phase"], waves["n"], strict=True)))
@@ -121,7 +122,7 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
 def _bars(data: ChartData, every: pd.DataFrame, *, few: bool) -> alt.LayerChart | alt.FacetChart:
     """Of the statements on one scale."""
     rows = stacked(every, "bar", "value", "share").sort_values(["place", "phase", "value"], kind="stable")
-    points, waves = sorted(rows["value"].unique().tolist()), data.frame("waves")
+    points, waves = sorted(rows["value"].unique().tolist()), data.tables["waves"]
     words = dict(zip(points, data.facts["points"] or map(str, points), strict=False))
     legend = alt.Legend(columns=fitting(list(words.values())), symbolType="square",
                         labelExpr=worded({point: [word] for point, word in words.items()}))  # fmt: skip
@@ -159,14 +160,15 @@ def _bars(data: ChartData, every: pd.DataFrame, *, few: bool) -> alt.LayerChart 
 
 
 def groups(data: ChartData) -> alt.TopLevelMixin:
-    order, told = ("scale_place", "-mean"), ("item", "mean", "n")
-    everybody = data.frame("answers", "phase == @last_phase and n > 0", order=order, told=told)
+    """A matrix of the last wave's means."""
+    everybody = data.in_words("answers", choose_answers(data.tables), told="item mean n")
     return _matrices(data, "groups", everybody, data.label("groups", "mean"))
 
 
 def change_groups(data: ChartData) -> alt.TopLevelMixin:
-    everybody = data.frame("changes", "n > 0", order=("scale_place", "-change"), told=("item", "change", "n"))
-    reach = max(LEAST_REACH, float(data.frame("change_groups")["mean"].abs().max()))
+    """A matrix of mean changes."""
+    everybody = data.in_words("changes", choose_changes(data.tables), told="item change n")
+    reach = max(LEAST_REACH, float(data.tables["change_groups"]["mean"].abs().max()))
     title = data.tell(N_("mean change, scale points"))
     rows = everybody.assign(mean=everybody["change"], scale_min=-reach, scale_max=reach)
     return _matrices(data, "change_groups", rows, title)
@@ -175,7 +177,8 @@ def change_groups(data: ChartData) -> alt.TopLevelMixin:
 def _matrices(data: ChartData, table: str, everybody: pd.DataFrame, title: str) -> alt.TopLevelMixin:
     """Statements × all agents and every group of at least five, the mean in each cell; the highest of all on top."""
     room, everybody = WIDTH - LABEL * WIDER - 20, data.top(everybody, "item")
-    groups = data.frame(table, order=("-n",), told=("item", "group", "mean", "n"))
+    largest_first = data.tables[table].sort_values("n", ascending=False, kind="stable")
+    groups = data.in_words(table, largest_first, told="item group mean n")
     groups = groups[groups["item_id"].isin(everybody["item_id"])]
     data.note(data.tell(N_("the highest mean of all on top")))
     matrices = by_group(data, everybody, groups, room)

@@ -28,7 +28,7 @@ def _graph() -> Any:
 
 
 def _evaluation() -> Evaluation:
-    from enquete.methods.scenario.results import EVALUATION
+    from enquete.methods.scenario.evaluation import EVALUATION
 
     return EVALUATION
 

@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
+from enquete.methods.scenario.evaluation import choose_ratings
 from enquete.reports.charts import (
     COLOURS,
     INK,
@@ -36,7 +37,7 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
     """A large mark a scenario with both intervals, small ones its groups; lines at the midpoints of the scales."""
     rows = data.rows(told=("label", "mean", "expectation", "quadrant", "n_of_n_total"))
     shown = rows["label"].tolist()
-    scales = data.frame("dimensions").set_index("dimension")
+    scales = data.tables["dimensions"].set_index("dimension")
     wish, expectation = (scales.loc[data.facts[role]] for role in ("desirability", "plausibility"))
     x = whole("expectation", expectation["scale_min"], expectation["scale_max"], expectation["label"])
     upright = whole("mean", wish["scale_min"], wish["scale_max"], wish["label"])
@@ -82,12 +83,12 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
 
 def _centroids(data: ChartData, wish: str, expectation: str) -> pd.DataFrame:
     """Mean wish and expectation of every scenario by group."""
-    groups = data.frame("groups", told=("scenario", "dimension", "group", "mean", "n"))
+    groups = data.in_words("groups", data.tables["groups"], told="scenario dimension group mean n")
     if groups.empty:
         return groups
     wished, expected = (groups[groups["dimension_id"].eq(dimension)] for dimension in (wish, expectation))
     both = wished.merge(expected, on=["scenario_id", "group_id"], suffixes=("", "_expected"))
-    links = dict(data.frame("scenarios")[["scenario", "link"]].to_numpy())
+    links = dict(data.in_words("scenarios", data.tables["scenarios"])[["scenario", "link"]].to_numpy())
     return both.assign(
         label=both["scenario"], expectation=both["mean_expected"], told=both["told"] + " · " + both["told_expected"],
         link=both["scenario_id"].map(links),
@@ -98,10 +99,11 @@ def ratings(data: ChartData) -> alt.TopLevelMixin:
     """A row a dimension: means of all agents with their interval, and beside them a matrix of all and every group.
 
     Without groups of at least five agents the means alone, two dimensions beside one another."""
-    told = ("scenario", "dimension", "mean", "mean_low_to_mean_high", "n_of_n_total")
-    rows = data.frame("ratings", "n > 0", order=("dimension", "scenario"), told=told)
-    groups = data.frame("groups", order=("-n",), told=("scenario", "dimension", "group", "mean", "n"))
-    scales = data.frame("dimensions").set_index("dimension")
+    told = "scenario dimension mean mean_low_to_mean_high n_of_n_total"
+    rows = data.in_words("ratings", choose_ratings(data.tables), told=told)
+    largest_first = data.tables["groups"].sort_values("n", ascending=False, kind="stable")
+    groups = data.in_words("groups", largest_first, told="scenario dimension group mean n")
+    scales = data.tables["dimensions"].set_index("dimension")
     data.note(data.tell(N_("tick: all agents; band: 95% interval for all scenarios of a dimension at once")))
     if groups.empty:
         panels = [

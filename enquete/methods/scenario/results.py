@@ -1,671 +1,605 @@
-"""What ratings of scenarios give (reports/evaluation.py): ratings, which of them differ, wish beside expectation,
-groups, open answers.
+"""Result tables of rated scenarios: answers in, one DataFrame a table out.
 
-Intervals of means hold for all scenarios of a dimension at once (Bonferroni), so that they may be told of the highest
-of them.
+`analyse` prepares the ratings once (`RatingData`) and calls one function a table. What a column means is in
+`reports/columns.yaml`, sentences are in `findings.py`, the section of the report is in `report.md.j2`.
+
+Means are on the instrument's scales. Their intervals hold for all scenarios of a dimension at once (Bonferroni), so
+that they may be told of the highest of them: a scenario is called wished for or expected by such an interval alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
+from pydantic import JsonValue
 
 from enquete.analysis.agreement import friedman, pairwise_wilcoxon
-from enquete.analysis.association import QUADRANTS, agent_centred, alike_ratings, centred, group_polarity, polarity
+from enquete.analysis.association import agent_centred, alike_ratings, centred, group_polarity, polarity
 from enquete.analysis.change import smallest_p
 from enquete.analysis.inference import detectable_change, extreme, selected_intervals
 from enquete.analysis.panel import describe, frequencies, opinions
-from enquete.analysis.quality import rated_alike
 from enquete.locale import N_
 from enquete.methods.scenario.instrument import OPEN, ScenarioInstrument
-from enquete.reports import declarations as d
-from enquete.reports.context import AnalysisContext, Files, ItemFacts, responded, wide
-from enquete.reports.evaluation import Evaluation
+from enquete.reports.columns import Glossary
+from enquete.reports.context import AnalysisContext, responded, wide
+from enquete.reports.declarations import Analysis, Row, compared, on_scale, shape_results
 from enquete.reports.findings import FEWEST
-from enquete.reports.health_checks import Humans, Made, answers, any_other, checkable, closed, missing, occasion, phases
-from enquete.reports.result_tables import LEVEL
-from enquete.reports.writing import lines
+from enquete.reports.group_tables import declare_group_tables
+from enquete.reports.result_tables import LEVEL, rows_of
 from enquete.state.asking import Language
 
-# --- Tables, and what is read of them where --------------------------------------------------------------------------
-
-QUADRANT_WORDS = {
-    "wished_expected": N_("wished for and expected"), "wished_unexpected": N_("wished for, not expected"),
-    "feared_expected": N_("unwanted and expected"), "feared_unexpected": N_("unwanted, not expected"),
-}  # fmt: skip
-VERDICTS = {**QUADRANT_WORDS, "unclear": N_("wish or expectation not clear of the midpoint")}
-POINTS = {**QUADRANT_WORDS, "undecided": N_("on the midpoint")}
-SIDES_OF_MIDPOINT = {
-    "above": N_("above the midpoint"),
-    "below": N_("below the midpoint"),
-    "unclear": N_("not clear of the midpoint"),
-}
-SPREADS = {"consensus": N_("close together"), "spread": N_("spread"), "camps": N_("two camps")}
-HIGHER = {"first": N_("the first is higher"), "second": N_("the second is higher"), "neither": N_("not told apart")}
-TIES = {"single": N_("one each"), "tied": N_("shared")}
-
-SCENARIO = d.reference("scenario", N_("Scenario"), to="scenarios")
-DIMENSION = d.reference("dimension", N_("Dimension"), to="dimensions")
-ITEM = d.text("item", N_("item"), means=N_("id of the item in all_responses.csv"))
-ITEMS = d.several("items", N_("items"), means=N_("ids of the items in all_responses.csv"))
-N, TOTAL, N_OF = d.integer("n", "n"), d.integer("n_total", "N"), d.of("n", "n_total", "n / N")
-LOW, HIGH = d.number("mean_low", N_("mean, lower bound")), d.number("mean_high", N_("mean, upper bound"))
-MEANS = (d.number("mean", N_("mean")), LOW, HIGH, d.interval("mean_low", "mean_high", "95%"))
-
-SCENARIOS = d.Table(
-    name="scenarios", title=N_("Wish and expectation"), key=("scenario",), label="label",
-    columns=(
-        d.text("scenario", N_("id")), d.text("label", N_("Scenario")), ITEMS, N, TOTAL, N_OF,
-        d.number("mean", "{main_dimension}"), LOW, HIGH, d.interval("mean_low", "mean_high", "95%"),
-        d.number("expectation", "{plausibility}"), d.number("expectation_low", N_("expectation, lower bound")),
-        d.number("expectation_high", N_("expectation, upper bound")),
-        d.interval("expectation_low", "expectation_high", "95%"),
-        d.code("quadrant", N_("verdict"), VERDICTS, replicates=True,
-            means=N_("where both intervals lie clear of the midpoint")),
-        d.share("clear", N_("off the midpoint"), means=N_("share of half the scale, of the dimension that is less so")),
-        d.integer("n_both", N_("rated both")),
-        d.number("polarity", N_("polarity"), means=N_("mean over agents of wish × expectation, each centred and scaled "
-            "to −1 … 1")),
-        *(d.integer(f"n_{name}", words) for name, words in POINTS.items()),
-        d.number("own_wish", N_("wish, centred on the agent")),
-        d.number("own_expectation", N_("expectation, centred on the agent")),
-    ),
-    views=(
-        d.View(at="section", where="quadrant.notna()", heading="", columns=d.names("label quadrant")),
-        d.View(at="appendix", where="quadrant.notna()",
-             columns=("label", "polarity", *(f"n_{name}" for name in POINTS))),
-        d.View(at="digest", columns=d.names("label mean expectation quadrant n")),
-        d.View(at="memory", where="quadrant.notna()", says=N_(
-            "scenario “{label}”, rated by {n} of {n_total} agents: {main_dimension} {mean}, {plausibility} "
-            "{expectation}; {quadrant}.")),
-        d.View(at="memory", where="quadrant.isna()",
-             says=N_("scenario “{label}”, rated by {n} of {n_total} agents: {main_dimension} {mean}.")),
-    ),
-    note=N_("Agents by the quadrant that they place a scenario in. Polarity: above 0 wish and expectation point the "
-            "same way, below 0 they part. Centred on the agent: against its own mean over the scenarios, which leaves "
-            "out that some rate everything high."),
-)  # fmt: skip
-
-DIMENSIONS = d.Table(
-    name="dimensions", title=N_("Are the scenarios told apart?"), key=("dimension",), label="label",
-    columns=(
-        d.text("dimension", N_("id")), d.text("label", N_("Dimension")), d.text("wording", N_("question")), ITEMS,
-        d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
-        d.flag("is_main", N_("read first")),
-        d.several("highest", N_("highest"), to="scenarios"), d.integer("n_highest", N_("share the highest place")),
-        d.number("mean_highest", N_("highest mean")), d.number("mean_low_highest", N_("lower bound")),
-        d.number("mean_high_highest", N_("upper bound")), d.several("lowest", N_("lowest"), to="scenarios"),
-        d.integer("n_lowest", N_("share the lowest place")), d.number("mean_lowest", N_("lowest mean")),
-        d.number("mean_low_lowest", N_("lower bound")), d.number("mean_high_lowest", N_("upper bound")),
-        d.code("tied", N_("places"), TIES), d.number("change", N_("apart"), means=N_("mean difference within agents")),
-        N,
-        TOTAL, N_OF, d.p_value("p", means=N_("Wilcoxon's of highest and lowest, not below Friedman's")), d.adjusted_p(),
-        *d.detectable(N_("difference of two scenarios that is found four times in five")),
-        d.integer("n_pairs", N_("pairs tested")), d.p_value("p_least", N_("least p possible")),
-        d.flag("too_few", N_("too few agents"), means=N_("no p could be below .05, had all agreed")),
-        d.number("chi2", "χ²"), d.integer("df", "df"), d.p_value("p_friedman", N_("p (Friedman)")),
-        d.number("w", N_("Kendall's W")), d.integer("n_complete", N_("rated all")),
-        d.of("n_complete", "n_total", N_("rated all / N")), d.integer("n_alike", N_("rated all alike")),
-    ),
-    views=(
-        d.View(at="appendix", columns=d.names(
-            "label n_complete_of_n_total chi2 df p_friedman w n_alike detectable")),
-        d.View(at="digest", columns=d.names("label highest mean_highest lowest mean_lowest change p_adjusted w")),
-    ),
-    note=N_("Friedman's test (inexact below 15 agents) with Kendall's W over agents who rated all scenarios. p: "
-            "Wilcoxon's of highest and lowest, not below Friedman's; adjusted over all tests that can reach page one."),
-)  # fmt: skip
-
-RATINGS = d.Table(
-    name="ratings", title=N_("Ratings"), key=("scenario", "dimension"),
-    columns=(
-        SCENARIO, DIMENSION, ITEM, N, TOTAL, N_OF, *MEANS, d.number("median", N_("median"), digits=1),
-        d.number("sd", "SD"),
-        d.number("iqr", "IQR", means=N_("quartile distance, type 7")),
-        d.number("agreement", "A", means=N_("van der Eijk's agreement: 1 unanimous, 0 spread evenly, −1 two camps")),
-        d.number("bimodality", "BC", means=N_("bimodality coefficient, above .555 rather two peaks")),
-        d.number("mean_rank", N_("mean rank"), means=N_("of the scenario, 1 the lowest, over agents who rated all")),
-        d.code("spread", N_("opinions"), SPREADS, replicates=True,
-            means=N_("camps where no even spread looks so; close: IQR of at most 1")),
-        d.code("side", N_("mean"), SIDES_OF_MIDPOINT, means=N_("by the interval, from five raters on")),
-        d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
-    ),
-    views=(
-        d.View(at="section", heading="", where="n > 0", order=("scenario",),
-             spread=d.Spread(column="dimension", rows=("scenario",), cells=d.names("mean mean_low_to_mean_high"))),
-        d.View(at="appendix", order=d.names("dimension scenario"),
-             by=("dimension",), columns=d.names("scenario median sd iqr agreement bimodality mean_rank spread")),
-        d.View(at="digest", where="n > 0", columns=d.names("scenario dimension n mean mean_low mean_high side spread"),
-            top=40),
-    ),
-    note=N_("Intervals hold for all scenarios of a dimension at once. A: van der Eijk's agreement (1 unanimous, −1 two "
-            "camps); BC: bimodality coefficient; rank: 1 the lowest, over agents who rated all."),
-)  # fmt: skip
-
-PAIRS = d.Table(
-    name="pairs", title=N_("Scenarios in pairs"), key=("dimension", "first", "second"),
-    columns=(
-        DIMENSION, d.reference("first", N_("Scenario"), to="scenarios"),
-        d.reference("second", N_("against"), to="scenarios"), N, TOTAL, N_OF,
-        d.number("mean_change", N_("difference"), means=N_("second less first, mean within agents")),
-        d.number("hodges_lehmann", N_("difference (HL)")), d.number("rank_biserial", N_("rank-biserial")),
-        d.p_value("p"), d.p_value("p_holm", N_("p (Holm)")),
-        d.code("verdict", N_("verdict"), HIGHER, replicates=True,
-            unless_sure={"first": "neither", "second": "neither"}, test_in=("dimensions", ("dimension",)),
-            means=N_("by p (Holm), where page one finds the scenarios told apart on the dimension")),
-    ),
-    views=(d.View(at="appendix", by=("dimension",),
-                columns=d.names("first second n_of_n_total hodges_lehmann rank_biserial p_holm")),),
-    note=N_("Wilcoxon's test within agents, p by Holm over the pairs of a dimension. Positive: the second is rated "
-            "higher. HL: Hodges–Lehmann estimate in scale points."),
-)  # fmt: skip
-
-GROUPS, GROUP_TESTS = d.group_tables(SCENARIO, N_("Where groups differ"), by=DIMENSION)
-
-AGENTS = d.Table(
-    name="agents", title=N_("Wish and expectation of every agent"), key=("participant", "scenario"), one_agent=True,
-    columns=(
-        d.reference("participant", N_("agent"), to="agent"), SCENARIO,
-        d.number("desirability", N_("desirability of “{scenario}”"), digits=0, agents=True,
-            compared_in="group_tests"),
-        d.number("plausibility", N_("plausibility"), digits=0), d.number("polarity", N_("polarity")),
-    ),
-)  # fmt: skip
-AGENT_RANGES = d.Table(
-    name="agent_ranges", title=N_("How far agents set the scenarios apart"), key=("participant",), one_agent=True,
-    columns=(d.reference("participant", N_("agent"), to="agent"),
-             d.number("desirability_range", N_("range of desirabilities"), digits=0, agents=True)),
-)  # fmt: skip
-
-THEME = d.reference("theme", N_("Theme"), to="themes")
-ANSWERS = d.integer("n_answers", N_("answers"))
-VOICED = d.of("n", "n_answers", N_("voiced"))
-OPEN_ANSWERS = d.Table(
-    name="open", title=N_("Open answers"), key=("scenario",),
-    columns=(SCENARIO, N, TOTAL, N_OF, d.flag("is_coded", N_("gathered into themes")),
-        d.integer("n_uncoded", N_("without a theme"))),
-    views=(d.View(at="appendix", columns=d.names("scenario n_of_n_total is_coded n_uncoded")),),
-    note="{question}",
-)  # fmt: skip
-THEMES = d.Table(
-    name="themes", title=N_("Themes of the open answers"), key=("theme",), label="label",
-    columns=(d.text("theme", N_("id")), SCENARIO, d.text("label", N_("Theme")),
-        d.text("description", N_("Description")), N,
-        ANSWERS, VOICED),
-    views=(
-        d.View(at="appendix", columns=d.names("scenario label n_of_n_answers"),
-             note=N_("By group: exports/scenario/themes_by_group.csv.")),
-        d.View(at="digest", order=("scenario", "-n"), columns=d.names("scenario label n n_answers")),
-    ),
-)  # fmt: skip
-THEMES_BY_GROUP = d.Table(
-    name="themes_by_group", title=N_("Themes by group"), key=("scenario", "theme", "group"),
-    columns=(SCENARIO, THEME, d.reference("group", N_("group"), to="group"), N, ANSWERS, VOICED),
-)  # fmt: skip
-VOICES = d.Table(
-    name="voices", title=N_("Themes in the agents' words"), key=("theme", "participant"), one_agent=True,
-    columns=(
-        SCENARIO, THEME, d.reference("participant", N_("agent"), to="agent"),
-        d.STAKEHOLDER_TYPE, ITEM,
-        d.integer("place", N_("place"), means=N_("those first whose answer voices no theme before it")),
-        d.text("text", N_("answer")),
-    ),
-    views=(d.View(at="appendix", by=("scenario", "theme"), quote="text", who=d.names("participant stakeholder_type"),
-        where="place == 1",
-                note=N_("One answer a theme; all are in exports/scenario/voices.csv.")),),
-)  # fmt: skip
-
-FACTS = (
-    N, TOTAL, N_OF, d.integer("n_scenarios"),
-    d.reference("main_dimension", N_("dimension that is read first"), to="dimensions"), d.integer("scale_min"),
-    d.integer("scale_max"), d.reference("desirability", N_("desirability"), to="dimensions"),
-    d.reference("plausibility", N_("plausibility"), to="dimensions"), d.integer("widest", N_("widest scale")),
-    d.integer("fewest", N_("agents that a group needs")), d.text("question", N_("open question")),
-)  # fmt: skip
-
-TEXTS = (
-    d.TextBlock(at="section", where="question == question", says=N_(
-        "{n} of {n_total} agents rated {n_scenarios} possible futures, one after another, and said what they would do "
-        "in each. Means, with 95% intervals that hold for all scenarios at once.")),
-    d.TextBlock(at="section", where="question != question", says=N_(
-        "{n} of {n_total} agents rated {n_scenarios} possible futures, one after another. Means, with 95% intervals "
-        "that hold for all scenarios at once.")),
-)  # fmt: skip
-
-HIGHEST = {
-    "single": N_("{label} is highest for “{highest}” (mean {mean_highest}; simultaneous 95% interval "
-                 "{mean_low_highest} to {mean_high_highest}) and lowest for “{lowest}” ({mean_lowest}; "
-                 "{mean_low_lowest} to {mean_high_lowest}): {change} apart, adjusted {p}, n = {n}/{n_total}."),
-    "tied": N_("{label}: highest mean {mean_highest} (simultaneous 95% interval {mean_low_highest} to "
-               "{mean_high_highest}), shared by {n_highest}: {highest}; lowest {mean_lowest}, shared by {n_lowest}: "
-               "{lowest}; {change} apart, adjusted {p}, n = {n}/{n_total}."),
-}  # fmt: skip
-ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} apart, adjusted {p}; n = "
-           "{n}/{n_total}); {power}.")  # fmt: skip
-
-
-def ends(name: str, where: str, null: str = "", top: int = 1, after: str = "") -> d.Finding:
-    return d.Finding(
-        name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null,
-        after=after, word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
-        test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max", simultaneous=True,
-        points=(
-            d.ScaleValue(value="mean_highest", of="highest", low="mean_low_highest", high="mean_high_highest"),
-            d.ScaleValue(value="mean_lowest", of="lowest", low="mean_low_lowest", high="mean_high_lowest"),
-        ),
-    )  # fmt: skip
-
-
-FINDINGS = (
-    ends("highest", "is_main", null=ALIKE),
-    d.Finding(
-        name="too_few", table="dimensions", kind="null", where="is_main and too_few and n > 1", items="items",
-        chart="ratings",
-        says=N_("{label}: {n} agents are too few to tell scenarios apart; had all agreed, p would still be {p_least}."),
-    ),
-    d.Finding(
-        name="place", table="scenarios", where="quadrant.notna() and quadrant != 'unclear'", order=("-clear",), top=4,
-        size="clear", estimate="mean", low="mean_low", high="mean_high", items="items", chart="quadrants",
-        scale="scale_min, scale_max", simultaneous=True,
-        says=N_("“{label}” is {quadrant}: {main_dimension} {mean} (simultaneous 95% interval {mean_low} to "
-                "{mean_high}), {plausibility} {expectation} ({expectation_low} to {expectation_high}); n = "
-                "{n}/{n_total}."),
-    ),
-    d.group_finding(SCENARIO, N_(
-        "{dimension} of “{scenario}” differs between {n_groups} groups: mean {mean_lowest} ({lowest}) to "
-        "{mean_highest} ({highest}); share of variance {effect}, adjusted {p}, n = {n}/{n_total}."),
-        null=N_("No scenario is rated differently by the groups ({tests} ratings tested, smallest adjusted {p}; n = "
-                "{n}/{n_total}); {power}."),
-        size="(mean_highest - mean_lowest) / @widest", chart="ratings"),
-    ends("further", "not is_main", top=9, after="highest"),
-)  # fmt: skip
-
-CHARTS = (
-    d.Chart(name="quadrants", title=N_("Scenarios: wished for and expected"), needs=("scenarios",),
-          draw="enquete.methods.scenario.charts:quadrants",
-          over=d.View(at="section", where="expectation.notna() and mean.notna()"),
-          alt=N_("Mean wish and expectation of {n_scenarios} scenarios; most wished for: “{label}”, {main_dimension} "
-                 "{mean}, {plausibility} {expectation}.")),
-    d.Chart(name="ratings", title=N_("Scenarios: mean ratings, all agents and groups"), needs=("ratings",),
-          draw="enquete.methods.scenario.charts:ratings",
-          over=d.View(at="section", where="n > 0 and dimension == @main_dimension", order=("scenario",)),
-          alt=N_("Mean ratings of {n_scenarios} scenarios with 95% intervals; {dimension} of “{scenario}”: {mean}.")),
-)  # fmt: skip
-
-GLOSSARY = {
-    N_("wish and expectation"): N_(
-        "mean desirability and plausibility; a scenario is placed where both lie clear of the midpoint"
-    ),
-}
-
-PRESENTATION = d.Presentation(
-    tables=(SCENARIOS, RATINGS, GROUP_TESTS, GROUPS, DIMENSIONS, PAIRS, OPEN_ANSWERS, THEMES,
-            THEMES_BY_GROUP, VOICES, AGENTS, AGENT_RANGES),
-    facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
-)  # fmt: skip
-
-
-# --- What the agents make of possible futures: ratings, which scenarios differ, wish and expectation, themes of the
-# open answers
-# Means are on the instrument's scales. Measured by: every figure stands beside its n, a scenario is called highest,
-# wished for or expected only by an interval that holds for all scenarios at once, every theme names the answers that
-# voice it.
-
-READ = ["participant", "stakeholder_type", "item_id", "status", "value", "text"]
+READ_COLUMNS = ["participant", "stakeholder_type", "item_id", "status", "value", "text"]
 """The columns that are analysed: rows of a narrow table are chosen at a fraction of the cost."""
+SIDES: tuple[Literal["highest", "lowest"], ...] = ("highest", "lowest")
+QUADRANT_COUNTS = "n_wished_expected n_wished_unexpected n_feared_expected n_feared_unexpected n_undecided"
+"""Columns that count agents by the quadrant that they place a scenario in."""
+
+# The tables, in the order of the report. The functions below make them, one each.
+
+GLOSSARY = Glossary("scenario")
+TABLES = (
+    GLOSSARY.table(
+        "scenarios", N_("Wish and expectation"), key="scenario", label="label", replicates=("quadrant",),
+        columns="scenario label items n n_total mean mean_low mean_high expectation expectation_low expectation_high "
+                f"quadrant clear n_both polarity {QUADRANT_COUNTS} own_wish own_expectation",
+        note=N_("Agents by the quadrant that they place a scenario in. Polarity: above 0 wish and expectation point "
+                "the same way, below 0 they part. Centred on the agent: against its own mean over the scenarios, which "
+                "leaves out that some rate everything high."),
+    ),
+    GLOSSARY.table(
+        "ratings", N_("Ratings"), key="scenario dimension", replicates=("spread",),
+        columns="scenario dimension item n n_total mean mean_low mean_high median sd iqr agreement bimodality "
+                "mean_rank spread side scale_min scale_max",
+        note=N_("Intervals hold for all scenarios of a dimension at once. A: van der Eijk's agreement (1 unanimous, −1 "
+                "two camps); BC: bimodality coefficient; rank: 1 the lowest, over agents who rated all."),
+    ),
+    *declare_group_tables(GLOSSARY, N_("Where groups differ"), by="scenario dimension"),
+    GLOSSARY.table(
+        "dimensions", N_("Are the scenarios told apart?"), key="dimension", label="label",
+        columns="dimension label wording items scale_min scale_max is_main highest n_highest mean_highest "
+                "mean_low_highest mean_high_highest lowest n_lowest mean_lowest mean_low_lowest mean_high_lowest tied "
+                "change n n_total p p_adjusted detectable detectable_share n_pairs p_least too_few chi2 df p_friedman "
+                "w n_complete n_alike",
+        note=N_("Friedman's test (inexact below 15 agents) with Kendall's W over agents who rated all scenarios. p: "
+                "Wilcoxon's of highest and lowest, not below Friedman's; adjusted over all tests that can reach page "
+                "one."),
+    ),
+    GLOSSARY.table(
+        "pairs", N_("Scenarios in pairs"), key="dimension first second", replicates=("verdict",),
+        columns="dimension first second n n_total mean_change hodges_lehmann rank_biserial p p_holm verdict",
+        note=N_("Wilcoxon's test within agents, p by Holm over the pairs of a dimension. Positive: the second is rated "
+                "higher. HL: Hodges–Lehmann estimate in scale points."),
+    ),
+    GLOSSARY.table(
+        "open", N_("Open answers"), key="scenario", note="{question}",
+        columns="scenario n n_total is_coded n_uncoded",
+    ),
+    GLOSSARY.table(
+        "themes", N_("Themes of the open answers"), key="theme", label="label",
+        columns="theme scenario label description n n_answers",
+    ),
+    GLOSSARY.table(
+        "themes_by_group", N_("Themes by group"), key="scenario theme group",
+        columns="scenario theme group n n_answers",
+    ),
+    GLOSSARY.table(
+        "voices", N_("Themes in the agents' words"), key="theme participant", one_agent=True,
+        columns="scenario theme participant stakeholder_type item place text",
+    ),
+    GLOSSARY.table(
+        "agents", N_("Wish and expectation of every agent"), key="participant scenario", one_agent=True,
+        columns="participant scenario desirability plausibility polarity", agents={"desirability": "group_tests"},
+    ),
+    GLOSSARY.table(
+        "agent_ranges", N_("How far agents set the scenarios apart"), key="participant", one_agent=True,
+        columns="participant desirability_range", agents=("desirability_range",),
+    ),
+)  # fmt: skip
+FACTS = GLOSSARY.facts(
+    "n n_total n_scenarios main_dimension scale_min scale_max desirability plausibility widest fewest question"
+)
 
 
 def analyse(
     frame: pd.DataFrame, instrument: ScenarioInstrument, settings: object, context: AnalysisContext
-) -> d.Analysis:
-    """Tables over the main arm's rows."""
-    rows = frame[READ]
-    rated = Ratings.of(rows, instrument, context.language)
-    ratings = rated.described()
-    tables: dict[str, Any] = {
+) -> Analysis:
+    """Return all tables and facts of the main arm.
+
+    Args:
+        frame: one row an answer.
+        instrument: what was asked.
+        settings: none are made of this methodology.
+        context: the themes that were pinned, and what agents are compared by.
+    """
+    study = RatingData.prepare(frame, instrument, context)
+    groups = context.groups_of(frame)
+    ends = {key: study.ends[key[1]] for key in study.items}
+    ratings = summarise_ratings(study)
+    pairs = compare_pairs(study)
+    tables: dict[str, pd.DataFrame] = {
         "ratings": ratings,
-        "pairs": rated.pairs,
-        "dimensions": rated.dimensions(ratings),
-        "scenarios": rated.placed(ratings),
-        "agents": rated.agents(),
-        "agent_ranges": rated.ranges(),
-        **d.compared(
-            rated.table,
-            context.groups_of(frame),
-            items=rated.item,
-            ends={key: rated.ends[key[1]] for key in rated.item},
-        ),
-        **open_answers(rows, instrument, context),
+        "pairs": pairs,
+        "dimensions": compare_ends(study, ratings, pairs),
+        "scenarios": place_scenarios(study, ratings),
+        "agents": list_agents(study),
+        "agent_ranges": measure_ranges(study),
+        **compared(study.values, groups, items=study.items, ends=ends),
+        **summarise_open_answers(study, groups),
     }
-    answered = responded(rows)["participant"].nunique()
-    facts = {
-        "n": int(answered), "n_total": len(rated.table), "n_scenarios": len(rated.scenarios),
-        "main_dimension": rated.main, "desirability": rated.wished, "plausibility": rated.expected,
-        "widest": max(high - low for low, high in rated.ends.values()), "scale_min": rated.ends[rated.main][0],
-        "scale_max": rated.ends[rated.main][1], "fewest": FEWEST,
-        "question": instrument.open_question.in_(context.language) if instrument.open_question else None,
-    }  # fmt: skip
-    return d.shaped(PRESENTATION, tables, facts)
+    return shape_results(TABLES, FACTS, tables, state_facts(study))
 
 
 @dataclass(frozen=True)
-class Ratings:
-    """table: participants in the population's order × (scenario, dimension) in the file's; NaN where there is no
-    rating."""
+class RatingData:
+    """The ratings, prepared once for all tables.
 
-    table: pd.DataFrame
+    Attributes:
+        instrument: what was asked.
+        context: what else an analysis may know.
+        answers: one row an answer of the main arm.
+        values: participants in the population's order × (scenario, dimension) in the instrument's; NaN where there is
+            no rating.
+    """
+
     instrument: ScenarioInstrument
-    language: Language
+    context: AnalysisContext
+    answers: pd.DataFrame
+    values: pd.DataFrame
 
     @classmethod
-    def of(cls, rows: pd.DataFrame, instrument: ScenarioInstrument, language: Language) -> Ratings:
-        named = [(s.scenario_id, d.dimension_id) for s, d in product(instrument.scenarios, instrument.dimensions)]
-        table = wide(rows, ["/".join(key) for key in named], people=rows["participant"].unique())
-        table.columns = pd.MultiIndex.from_tuples(named, names=["scenario", "dimension"])
-        return cls(table, instrument, language)
+    def prepare(cls, frame: pd.DataFrame, instrument: ScenarioInstrument, context: AnalysisContext) -> RatingData:
+        answers = frame[READ_COLUMNS]
+        keys = [
+            (scenario.scenario_id, dimension.dimension_id)
+            for scenario, dimension in product(instrument.scenarios, instrument.dimensions)
+        ]
+        values = wide(answers, [item_id(*key) for key in keys], people=answers["participant"].unique())
+        values.columns = pd.MultiIndex.from_tuples(keys, names=["scenario", "dimension"])
+        return cls(instrument, context, answers, values)
+
+    @property
+    def language(self) -> Language:
+        return self.context.language
 
     @cached_property
     def scenarios(self) -> dict[str, str]:
-        return {s.scenario_id: s.label.in_(self.language) for s in self.instrument.scenarios}
+        """What each scenario is called, by id."""
+        return {each.scenario_id: each.label.in_(self.language) for each in self.instrument.scenarios}
 
     @cached_property
     def ends(self) -> dict[str, tuple[int, int]]:
-        """Of the scale, by dimension."""
-        scales = {d.dimension_id: self.instrument.scale_of(d.dimension_id) for d in self.instrument.dimensions}
-        return {dimension: (scale.min, scale.max) for dimension, scale in scales.items()}
+        """Both ends of the scale, by dimension."""
+        names = [dimension.dimension_id for dimension in self.instrument.dimensions]
+        scales = {name: self.instrument.scale_of(name) for name in names}
+        return {name: (scale.min, scale.max) for name, scale in scales.items()}
+
+    @cached_property
+    def items(self) -> dict[tuple[str, str], str]:
+        """The item behind each rating, by scenario and dimension."""
+        return {key: item_id(*key) for key in product(self.scenarios, self.ends)}
 
     @property
-    def item(self) -> dict[tuple[str, str], str]:
-        return {pair: "/".join(pair) for pair in product(self.scenarios, self.ends)}
-
-    @property
-    def wished(self) -> str | None:
+    def wish(self) -> str | None:
+        """The dimension that asks what is wished for."""
         return self.instrument.dimension_for("desirability")
 
     @property
-    def expected(self) -> str | None:
+    def expectation(self) -> str | None:
+        """The dimension that asks what is expected."""
         return self.instrument.dimension_for("plausibility")
 
     @property
-    def main(self) -> str:
-        """Desirability where it is asked, else the first dimension."""
-        return self.wished or next(iter(self.ends))
+    def main_dimension(self) -> str:
+        """The dimension that is read first: desirability where it is asked."""
+        return self.wish or next(iter(self.ends))
 
     def of_dimension(self, dimension: str) -> pd.DataFrame:
-        """Participants × scenarios."""
-        return pd.DataFrame({scenario: self.table[scenario, dimension] for scenario in self.scenarios})
+        """Return the ratings on one dimension, participants × scenarios."""
+        return pd.DataFrame({scenario: self.values[scenario, dimension] for scenario in self.scenarios})
 
-    # --- ratings ------------------------------------------------------------------------------------------------------
+    def centred_points(self, scenario: str, centre: Callable[..., np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        """Return wish and expectation of every participant for a scenario, between −1 and 1.
 
-    def described(self) -> list[d.Row]:
-        """Every scenario on every dimension, with the interval that holds for all scenarios of the dimension at
-        once."""
-        ratings = []
-        for dimension, (low, high) in self.ends.items():
-            table = self.of_dimension(dimension)
-            counts, n_total = table.notna().sum(), len(table)
-            intervals = selected_intervals(counts, table.mean(), table.std(), ends=(low, high)).to_dict("records")
-            ranks = friedman(table.to_numpy()).mean_ranks or [None] * len(intervals)
-            for scenario, ends, rank in zip(table, intervals, ranks, strict=True):
-                given = table[scenario].to_numpy()
-                stats = describe(given, low, high)
-                ratings.append({
-                    "scenario": scenario, "dimension": dimension, "item": f"{scenario}/{dimension}", "n": stats.n,
-                    "n_total": n_total, "mean": stats.mean, "mean_low": ends["low"], "mean_high": ends["high"],
-                    "median": stats.median, "sd": stats.sd, "iqr": stats.iqr, "agreement": stats.agreement,
-                    "bimodality": stats.bimodality, "mean_rank": rank,
-                    "spread": opinions(frequencies(given, low, high)),
-                    "side": _side(stats.n, ends["low"], ends["high"], (low + high) / 2),
-                    "scale_min": low, "scale_max": high,
-                })  # fmt: skip
-        return ratings
-
-    # --- which scenarios differ ---------------------------------------------------------------------------------------
-
-    @cached_property
-    def pairs(self) -> list[d.Row]:
-        """Every two scenarios on a dimension, p by Holm over its pairs."""
-        tests = []
-        for dimension in self.ends:
-            for pair in pairwise_wilcoxon(self.of_dimension(dimension)):
-                test = pair.test
-                higher = "second" if (test.mean_change or 0) > 0 else "first"
-                verdict = None if pair.p_holm is None else higher if pair.p_holm < LEVEL else "neither"
-                tests.append({
-                    "dimension": dimension, "first": pair.first, "second": pair.second, "n": test.n,
-                    "n_total": len(self.table), "mean_change": test.mean_change, "hodges_lehmann": test.hodges_lehmann,
-                    "rank_biserial": test.rank_biserial, "p": test.p, "p_holm": pair.p_holm, "verdict": verdict,
-                })  # fmt: skip
-        return tests
-
-    def dimensions(self, ratings: list[d.Row]) -> Iterator[d.Row]:
-        """Highest and lowest scenario of each dimension and whether they differ; whether scenarios are told apart at
-        all."""
-        for axis in self.instrument.dimensions:
-            dimension, (low, high) = axis.dimension_id, self.ends[axis.dimension_id]
-            table = self.of_dimension(dimension)
-            all_of, alike = friedman(table.to_numpy()), alike_ratings(table.to_numpy())
-            tested = [pair for pair in self.pairs if pair["dimension"] == dimension and pair["p"] is not None]
-            n = max((pair["n"] for pair in tested), default=0)
-            too_few = bool(n) and smallest_p(n) >= LEVEL
-            yield {
-                "dimension": dimension, "label": f"{axis.label.in_(self.language)} ({low}–{high})",
-                "wording": (axis.description or axis.label).in_(self.language), "scale_min": low, "scale_max": high,
-                "is_main": dimension == self.main, "n_total": len(table), "n_complete": all_of.n, "chi2": all_of.chi2,
-                "df": all_of.df, "w": all_of.w, "p_friedman": all_of.p, "n_alike": alike.n_alike,
-                "n_pairs": len(tested), "p_least": smallest_p(n) if n else None, "too_few": too_few,
-                **self._ends(dimension, [row for row in ratings if row["dimension"] == dimension], tested, all_of.p),
-            }  # fmt: skip
-
-    def _ends(self, dimension: str, ratings: list[d.Row], tested: list[d.Row], p_friedman: float | None) -> d.Row:
-        """p: of the pair of highest and lowest, not below Friedman's of all; where some share a place, of the pair
-        least sure.
-
-        Whoever are told apart have to be so among all of them, too; then the ends need no correction for the other
-        pairs: of panels of 10 and 20 in which three, four or seven scenarios are alike and others not, .00 to .05 tell
-        two apart that are alike.
+        Args:
+            scenario: its id.
+            centre: how ratings are centred, `centred` or `agent_centred`.
         """
-        row: d.Row = dict.fromkeys(
-            (*ENDS, "change", "n", "p", d.DETECTABLE, d.DETECTABLE_SHARE, "n_highest", "n_lowest")
-        )
-        means = pd.DataFrame({"estimate": [row["mean"] for row in ratings]}, dtype="float64")
-        if means["estimate"].nunique() < 2:
-            return {**row, "highest": [], "lowest": [], "items": [], "tied": None}
-        sides: dict[str, list[str]] = {}
-        for side in SIDES:
-            place, places = extreme(means, side)
-            sides[side] = [ratings[i]["scenario"] for i in places]
-            row |= {f"{name}_{side}": ratings[place][name] for name in ("mean", "mean_low", "mean_high")}
-        row |= {
-            **sides, "n_highest": len(sides["highest"]), "n_lowest": len(sides["lowest"]),
-            "tied": "tied" if max(map(len, sides.values())) > 1 else "single",
-            "items": [f"{scenario}/{dimension}" for scenario in (*sides["highest"], *sides["lowest"])],
-        }  # fmt: skip
-        between = [
-            test for test in tested if {test["first"], test["second"]} in [{a, b} for a, b in product(*sides.values())]
-        ]
-        if between:
-            pair = max(between, key=lambda test: float(test["p"]))
-            change = self.table[pair["second"], dimension] - self.table[pair["first"], dimension]
-            sd = float(change.dropna().to_numpy().std(ddof=1)) if pair["n"] > 1 else 0.0
-            row |= {
-                "change": abs(pair["mean_change"]), "n": pair["n"],
-                "p": pair["p_holm"] if p_friedman is None else max(p_friedman, pair["p"]),
-                **d.on_scale(detectable_change(pair["n"], sd, dof=pair["n"] - 1), self.ends[dimension]),
-            }  # fmt: skip
-        return row
-
-    # --- wish and expectation -----------------------------------------------------------------------------------------
-
-    def placed(self, ratings: list[d.Row]) -> list[d.Row]:
-        """Scenarios, the highest mean of the main dimension first, between what is wished for and what is expected."""
-        known = {(row["scenario"], row["dimension"]): row for row in ratings}
-        placed = [self._placed(scenario, label, known) for scenario, label in self.scenarios.items()]
-        return sorted(placed, key=lambda row: -1.0 if row["mean"] is None else -row["mean"])
-
-    def _placed(self, scenario: str, label: str, known: Mapping[tuple[str, str], d.Row]) -> d.Row:
-        main = known[scenario, self.main]
-        row = {
-            "scenario": scenario, "label": label,
-            **{name: main[name] for name in ("n", "n_total", "mean", "mean_low", "mean_high")}, "items": [main["item"]],
-        }  # fmt: skip
-        if self.wished is None or self.expected is None:
-            return {**dict.fromkeys(POLARITY), **row}
-        other = known[scenario, self.expected]
-        point, centre = (group_polarity(*self._points(scenario, how)) for how in (centred, agent_centred))
-        return {
-            **row, "items": [main["item"], other["item"]], "expectation": other["mean"],
-            "expectation_low": other["mean_low"], "expectation_high": other["mean_high"],
-            "quadrant": _quadrant(main["side"], other["side"]), "clear": min(_off(main), _off(other)),
-            "n_both": point.n, "polarity": point.polarity, **{f"n_{name}": n for name, n in point.quadrants.items()},
-            "own_wish": centre.wish, "own_expectation": centre.expectation,
-        }  # fmt: skip
-
-    def _points(self, scenario: str, how: Any) -> list[Any]:
-        """Wish and expectation of every participant, between −1 and 1."""
         place = list(self.scenarios).index(scenario)
-        axes = (self.wished or "", self.expected or "")
-        return [how(self.of_dimension(axis).to_numpy(), *self.ends[axis])[:, place] for axis in axes]
-
-    def agents(self) -> Iterator[d.Row]:
-        """Wish and expectation of each agent, in scale points, and its polarity."""
-        both = self.wished is not None and self.expected is not None
-        for scenario in self.scenarios if self.wished is not None else ():
-            wish = self.table[scenario, self.wished]
-            expectation = self.table[scenario, self.expected] if both else wish * float("nan")
-            product_of = polarity(*self._points(scenario, centred)) if both else expectation
-            for who, *values in zip(self.table.index, wish, expectation, product_of, strict=True):
-                yield {
-                    "participant": who, "scenario": scenario,
-                    **dict(zip(("desirability", "plausibility", "polarity"), values, strict=True)),
-                }  # fmt: skip
-
-    def ranges(self) -> Iterator[d.Row]:
-        """How far an agent who rated all sets the scenarios apart."""
-        if self.wished is not None:
-            complete = self.of_dimension(self.wished).dropna()
-            for who, gap in (complete.max(axis=1) - complete.min(axis=1)).items():
-                yield {"participant": who, "desirability_range": gap}
+        axes = (self.wish or "", self.expectation or "")
+        return [centre(self.of_dimension(axis).to_numpy(), *self.ends[axis])[:, place] for axis in axes]
 
 
-SIDES: tuple[Literal["highest", "lowest"], ...] = ("highest", "lowest")
-ENDS = tuple(f"{name}_{side}" for side in SIDES for name in ("mean", "mean_low", "mean_high"))
-POLARITY = (
-    "expectation", "expectation_low", "expectation_high", "quadrant", "clear", "n_both", "polarity", "own_wish",
-    "own_expectation", *(f"n_{name}" for name in QUADRANTS),
-)  # fmt: skip
+def item_id(scenario: str, dimension: str) -> str:
+    """Return the id of a rating in all_responses.csv."""
+    return f"{scenario}/{dimension}"
 
 
-def _side(n: int, low: float, high: float, middle: float) -> str | None:
-    """Where a mean lies by its interval; few raters are clear of nothing."""
+def summarise_ratings(study: RatingData) -> pd.DataFrame:
+    """Return mean, spread and side of the midpoint of every scenario on every dimension."""
+    rows = []
+    for dimension, (low, high) in study.ends.items():
+        values = study.of_dimension(dimension)
+        intervals = selected_intervals(values.notna().sum(), values.mean(), values.std(), ends=(low, high))
+        mean_ranks = friedman(values.to_numpy()).mean_ranks or [None] * len(intervals)
+        for scenario, mean_low, mean_high, mean_rank in zip(
+            study.scenarios, intervals["low"], intervals["high"], mean_ranks, strict=True
+        ):
+            given = values[scenario].to_numpy()
+            spread = describe(given, low, high)
+            rows.append(
+                {
+                    "scenario": scenario,
+                    "dimension": dimension,
+                    "item": item_id(scenario, dimension),
+                    "n": spread.n,
+                    "n_total": len(values),
+                    "mean": spread.mean,
+                    "mean_low": mean_low,
+                    "mean_high": mean_high,
+                    "median": spread.median,
+                    "sd": spread.sd,
+                    "iqr": spread.iqr,
+                    "agreement": spread.agreement,
+                    "bimodality": spread.bimodality,
+                    "mean_rank": mean_rank,
+                    "spread": opinions(frequencies(given, low, high)),
+                    "side": side_of_midpoint(spread.n, mean_low, mean_high, (low + high) / 2),
+                    "scale_min": low,
+                    "scale_max": high,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def side_of_midpoint(n: int, low: float, high: float, middle: float) -> str | None:
+    """Return where a mean lies by its interval; a mean of few raters is clear of nothing."""
     if not n:
         return None
-    return "unclear" if n < FEWEST or not (low > middle or high < middle) else "above" if low > middle else "below"
+    if n >= FEWEST and low > middle:
+        return "above"
+    return "below" if n >= FEWEST and high < middle else "unclear"
 
 
-def _quadrant(wish: str | None, expectation: str | None) -> str | None:
+def compare_pairs(study: RatingData) -> pd.DataFrame:
+    """Return the difference of every two scenarios on a dimension, p by Holm over its pairs."""
+    rows = []
+    for dimension in study.ends:
+        for pair in pairwise_wilcoxon(study.of_dimension(dimension)):
+            test = pair.test
+            rows.append(
+                {
+                    "dimension": dimension,
+                    "first": pair.first,
+                    "second": pair.second,
+                    "n": test.n,
+                    "n_total": len(study.values),
+                    "mean_change": test.mean_change,
+                    "hodges_lehmann": test.hodges_lehmann,
+                    "rank_biserial": test.rank_biserial,
+                    "p": test.p,
+                    "p_holm": pair.p_holm,
+                    "verdict": _higher_of(test.mean_change, pair.p_holm),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _higher_of(mean_change: float | None, p_holm: float | None) -> str | None:
+    if p_holm is None:
+        return None
+    if p_holm >= LEVEL:
+        return "neither"
+    return "second" if (mean_change or 0) > 0 else "first"
+
+
+def compare_ends(study: RatingData, ratings: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the highest and the lowest scenario of each dimension, and whether scenarios are told apart at all."""
+    rows = []
+    for axis in study.instrument.dimensions:
+        dimension, (low, high) = axis.dimension_id, study.ends[axis.dimension_id]
+        values = study.of_dimension(dimension)
+        over_all, alike = friedman(values.to_numpy()), alike_ratings(values.to_numpy())
+        tested = pairs[pairs["dimension"].eq(dimension) & pairs["p"].notna()] if len(pairs) else pairs
+        n = int(tested["n"].max()) if len(tested) else 0
+        rows.append(
+            {
+                "dimension": dimension,
+                "label": f"{axis.label.in_(study.language)} ({low}–{high})",
+                "wording": (axis.description or axis.label).in_(study.language),
+                "scale_min": low,
+                "scale_max": high,
+                "is_main": dimension == study.main_dimension,
+                "n_total": len(values),
+                "n_complete": over_all.n,
+                "chi2": over_all.chi2,
+                "df": over_all.df,
+                "w": over_all.w,
+                "p_friedman": over_all.p,
+                "n_alike": alike.n_alike,
+                "n_pairs": len(tested),
+                "p_least": smallest_p(n) if n else None,
+                "too_few": bool(n) and smallest_p(n) >= LEVEL,
+                **_describe_ends(study, dimension, ratings, tested, over_all.p),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+NO_ENDS: dict[str, Any] = {
+    **{f"{name}_{side}": None for side in SIDES for name in ("mean", "mean_low", "mean_high")},
+    **dict.fromkeys(("n_highest", "n_lowest", "tied", "change", "n", "p", "detectable", "detectable_share")),
+    "highest": [], "lowest": [], "items": [],
+}  # fmt: skip
+"""Of a dimension on which no scenario is above another."""
+
+
+def _describe_ends(
+    study: RatingData, dimension: str, ratings: pd.DataFrame, tested: pd.DataFrame, p_friedman: float | None
+) -> dict[str, Any]:
+    """Return which scenarios have the highest and the lowest mean, and how sure it is that these differ."""
+    rated = ratings[ratings["dimension"].eq(dimension)].reset_index(drop=True)
+    means = pd.DataFrame({"estimate": rated["mean"].astype("float64")})
+    if means["estimate"].nunique() < 2:
+        return NO_ENDS
+    row = dict(NO_ENDS)
+    sides: dict[str, list[str]] = {}
+    for side in SIDES:
+        place, places = extreme(means, side)
+        sides[side] = rated.loc[places, "scenario"].tolist()
+        row |= {f"{name}_{side}": rated.loc[place, name] for name in ("mean", "mean_low", "mean_high")}
+    both_ends = [*sides["highest"], *sides["lowest"]]
+    row |= {
+        **sides,
+        "n_highest": len(sides["highest"]),
+        "n_lowest": len(sides["lowest"]),
+        "tied": "tied" if len(both_ends) > len(SIDES) else "single",
+        "items": [item_id(scenario, dimension) for scenario in both_ends],
+    }
+    return row | _test_ends(study, dimension, sides, tested, p_friedman)
+
+
+def _test_ends(
+    study: RatingData, dimension: str, sides: dict[str, list[str]], tested: pd.DataFrame, p_friedman: float | None
+) -> dict[str, Any]:
+    """Return the difference of highest and lowest with its p: of their pair, not below Friedman's of all.
+
+    Where some share a place, it is the pair least sure. Scenarios that are told apart have to be so among all of them,
+    too; then the ends need no correction for the other pairs: of panels of 10 and 20 in which three, four or seven
+    scenarios are alike and others not, .00 to .05 tell two apart that are alike.
+    """
+    wanted = [{highest, lowest} for highest, lowest in product(sides["highest"], sides["lowest"])]
+    is_between = [{first, second} in wanted for first, second in zip(tested["first"], tested["second"], strict=True)]
+    between = tested[np.asarray(is_between, dtype=bool)]
+    if between.empty:
+        return {}
+    pair = max(rows_of(between), key=lambda row: float(row["p"]))
+    change = study.values[pair["second"], dimension] - study.values[pair["first"], dimension]
+    sd = float(change.dropna().to_numpy().std(ddof=1)) if pair["n"] > 1 else 0.0
+    return {
+        "change": abs(pair["mean_change"]),
+        "n": pair["n"],
+        "p": pair["p_holm"] if p_friedman is None else max(p_friedman, pair["p"]),
+        **on_scale(detectable_change(pair["n"], sd, dof=pair["n"] - 1), study.ends[dimension]),
+    }
+
+
+def place_scenarios(study: RatingData, ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return the scenarios between what is wished for and what is expected, the highest mean first."""
+    known = {(rating["scenario"], rating["dimension"]): rating for rating in rows_of(ratings)}
+    rows = []
+    for scenario, label in study.scenarios.items():
+        main = known[scenario, study.main_dimension]
+        row = {
+            "scenario": scenario,
+            "label": label,
+            **{name: main[name] for name in ("n", "n_total", "mean", "mean_low", "mean_high")},
+            "items": [main["item"]],
+        }
+        if study.wish is not None and study.expectation is not None:
+            row |= _place_between(study, scenario, main, known[scenario, study.expectation])
+        rows.append(row)
+    names = [column.name for column in TABLES[0].stored]
+    table = pd.DataFrame(rows).reindex(columns=names)
+    return table.sort_values("mean", ascending=False, kind="stable", na_position="last")
+
+
+def _place_between(study: RatingData, scenario: str, main: Row, other: Row) -> dict[str, Any]:
+    """Return where a scenario lies by its means, how agents place it, and where it lies centred on the agents."""
+    points = group_polarity(*study.centred_points(scenario, centred))
+    own_points = group_polarity(*study.centred_points(scenario, agent_centred))
+    return {
+        "items": [main["item"], other["item"]],
+        "expectation": other["mean"],
+        "expectation_low": other["mean_low"],
+        "expectation_high": other["mean_high"],
+        "quadrant": quadrant_of(main["side"], other["side"]),
+        "clear": min(distance_from_midpoint(main), distance_from_midpoint(other)),
+        "n_both": points.n,
+        "polarity": points.polarity,
+        **{f"n_{name}": n for name, n in points.quadrants.items()},
+        "own_wish": own_points.wish,
+        "own_expectation": own_points.expectation,
+    }
+
+
+def quadrant_of(wish: str | None, expectation: str | None) -> str | None:
+    """Return the quadrant of a scenario from the sides that its two means lie on; None where one was not rated."""
     if wish is None or expectation is None:
         return None
     if "unclear" in (wish, expectation):
         return "unclear"
-    return f"{'wished' if wish == 'above' else 'feared'}_{'expected' if expectation == 'above' else 'unexpected'}"
+    wished = "wished" if wish == "above" else "feared"
+    expected = "expected" if expectation == "above" else "unexpected"
+    return f"{wished}_{expected}"
 
 
-def _off(rating: d.Row) -> float:
-    """How far a mean lies off the midpoint, 0 to 1."""
-    low, high = rating["scale_min"], rating["scale_max"]
-    return abs(rating["mean"] - (low + high) / 2) / ((high - low) / 2) if rating["mean"] is not None else 0.0
+def distance_from_midpoint(rating: Row) -> float:
+    """Return how far a mean lies off the midpoint, as a share of half the scale; 0 where there is no mean."""
+    low, high, mean = rating["scale_min"], rating["scale_max"], rating["mean"]
+    if mean is None:
+        return 0.0
+    return float(abs(mean - (low + high) / 2) / ((high - low) / 2))
 
 
-# --- open answers -----------------------------------------------------------------------------------------------------
+def list_agents(study: RatingData) -> pd.DataFrame:
+    """Return wish and expectation of every agent, in scale points, and its polarity."""
+    if study.wish is None:
+        return pd.DataFrame()
+    parts = []
+    for scenario in study.scenarios:
+        part = pd.DataFrame({"participant": study.values.index, "scenario": scenario})
+        part["desirability"] = study.values[scenario, study.wish].to_numpy()
+        part["plausibility"], part["polarity"] = np.nan, np.nan
+        if study.expectation is not None:
+            part["plausibility"] = study.values[scenario, study.expectation].to_numpy()
+            part["polarity"] = np.asarray(polarity(*study.centred_points(scenario, centred)))
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
 
 
-def open_answers(
-    rows: pd.DataFrame, instrument: ScenarioInstrument, context: AnalysisContext
-) -> dict[str, list[d.Row]]:
-    """The open question by scenario: who answered, themes as they were pinned, and who voices them."""
-    tables: dict[str, list[d.Row]] = {name: [] for name in ("open", "themes", "themes_by_group", "voices")}
-    groups = context.groups_of(rows)
-    for scenario in (s.scenario_id for s in instrument.scenarios) if instrument.open_question else ():
-        item = f"{scenario}/{OPEN}"
-        asked = rows[rows["item_id"].eq(item)]
+def measure_ranges(study: RatingData) -> pd.DataFrame:
+    """Return how far each agent who rated all scenarios sets them apart."""
+    if study.wish is None:
+        return pd.DataFrame()
+    complete = study.of_dimension(study.wish).dropna()
+    width = complete.max(axis=1) - complete.min(axis=1)
+    return width.rename("desirability_range").rename_axis("participant").reset_index()
+
+
+def summarise_open_answers(study: RatingData, groups: pd.Series[str]) -> dict[str, pd.DataFrame]:
+    """Return the open question by scenario: who answered, the themes as they were pinned, and who voices them.
+
+    Args:
+        study: the prepared answers.
+        groups: by participant.
+    """
+    if study.instrument.open_question is None:
+        return {}
+    parts: dict[str, list[pd.DataFrame]] = {"open": [], "themes": [], "themes_by_group": [], "voices": []}
+    for scenario in study.scenarios:
+        asked = study.answers[study.answers["item_id"].eq(item_id(scenario, OPEN))]
         answered = responded(asked).set_index("participant")
-        coded = context.pinned.get(f"themes/{scenario}")
-        sizes = groups.reindex(answered.index).value_counts()
-        voiced: set[str] = set()
-        for theme in _themes(coded):
-            key = f"{scenario}/{theme['id']}"
-            named = [str(statement).rpartition("|")[0] for statement in theme.get("statements") or ()]
-            people = [who for who in named if who in answered.index]
-            if not people:
-                continue
-            tables["themes"].append({
-                "scenario": scenario, "theme": key, "label": str(theme["label"]),
-                "description": str(theme.get("description") or ""), "n": len(people), "n_answers": len(answered),
-            })  # fmt: skip
-            kinds = groups.reindex(people).value_counts()
-            tables["themes_by_group"] += [
-                {"scenario": scenario, "theme": key, "group": kind, "n": int(kinds.get(kind, 0)), "n_answers": int(n)}
-                for kind, n in sizes.sort_index().items()
-                if n >= FEWEST
-            ]
-            first = sorted(people, key=lambda who: who in voiced)  # an answer may voice several: those not told yet
-            tables["voices"] += [
-                {"scenario": scenario, "theme": key, "participant": who, "place": place, "item": item,
-                 "stakeholder_type": answered["stakeholder_type"][who], "text": answered["text"][who]}
-                for place, who in enumerate(first, 1)
-            ]  # fmt: skip
-            voiced |= set(people)
-        tables["open"].append({
-            "scenario": scenario, "n": len(answered), "n_total": len(asked), "is_coded": isinstance(coded, dict),
-            "n_uncoded": len(set(answered.index) - voiced) if isinstance(coded, dict) else None,
-        })  # fmt: skip
-    return tables
+        coded = study.context.pinned.get(f"themes/{scenario}")
+        voices = list_voices(scenario, answered, coded)
+        themes = count_themes(scenario, answered, coded, voices)
+        by_group = count_themes_by_group(themes, voices, groups.reindex(answered.index))
+        is_coded = isinstance(coded, dict)
+        n_uncoded = len(set(answered.index) - set(voices["participant"]))
+        count = {
+            "scenario": scenario,
+            "n": len(answered),
+            "n_total": len(asked),
+            "is_coded": is_coded,
+            "n_uncoded": n_uncoded if is_coded else None,
+        }
+        for name, part in zip(parts, (pd.DataFrame([count]), themes, by_group, voices), strict=True):
+            parts[name].append(part)
+    return {name: join_parts(frames) for name, frames in parts.items()}
 
 
-def _themes(stored: Any) -> list[d.Row]:
+def join_parts(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return the parts that have rows below one another."""
+    filled = [frame for frame in frames if len(frame)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
+
+
+VOICE_COLUMNS = ["scenario", "theme", "participant", "place", "item", "stakeholder_type", "text"]
+
+
+def list_voices(scenario: str, answered: pd.DataFrame, coded: JsonValue) -> pd.DataFrame:
+    """Return who voices each theme of a scenario, in their words; those first whose answer voices no theme before it.
+
+    Args:
+        scenario: its id.
+        answered: the answers to its open question, indexed by participant.
+        coded: the themes as they were pinned.
+    """
+    rows = []
+    voiced: set[str] = set()
+    for theme in read_themes(coded):
+        speakers = [str(statement).rpartition("|")[0] for statement in theme.get("statements") or ()]
+        known = [speaker for speaker in speakers if speaker in answered.index]
+        for place, speaker in enumerate(sorted(known, key=lambda each: each in voiced), 1):
+            rows.append(
+                {
+                    "scenario": scenario,
+                    "theme": f"{scenario}/{theme['id']}",
+                    "participant": speaker,
+                    "place": place,
+                    "item": item_id(scenario, OPEN),
+                    "stakeholder_type": answered.loc[speaker, "stakeholder_type"],
+                    "text": answered.loc[speaker, "text"],
+                }
+            )
+        voiced |= set(known)
+    return pd.DataFrame(rows, columns=VOICE_COLUMNS)
+
+
+def count_themes(scenario: str, answered: pd.DataFrame, coded: JsonValue, voices: pd.DataFrame) -> pd.DataFrame:
+    """Return the themes of a scenario that anybody voices, and how many do."""
+    n_voices = voices["theme"].value_counts()
+    rows = []
+    for theme in read_themes(coded):
+        key = f"{scenario}/{theme['id']}"
+        if key not in n_voices:
+            continue
+        rows.append(
+            {
+                "scenario": scenario,
+                "theme": key,
+                "label": str(theme["label"]),
+                "description": str(theme.get("description") or ""),
+                "n": n_voices[key],
+                "n_answers": len(answered),
+            }
+        )
+    return pd.DataFrame(rows, columns=["scenario", "theme", "label", "description", "n", "n_answers"])
+
+
+def count_themes_by_group(themes: pd.DataFrame, voices: pd.DataFrame, groups: pd.Series[str]) -> pd.DataFrame:
+    """Return how many of each group with enough answers voice a theme.
+
+    Args:
+        themes, voices: of one scenario.
+        groups: of those who answered its open question.
+    """
+    sizes = groups.value_counts().sort_index()
+    rows = []
+    for scenario, theme in zip(themes["scenario"], themes["theme"], strict=True):
+        speakers = voices.loc[voices["theme"].eq(theme), "participant"]
+        n_voices = groups.reindex(speakers).value_counts()
+        for group, n_answers in sizes[sizes >= FEWEST].items():
+            n = int(n_voices.get(group, 0))
+            rows.append({"scenario": scenario, "theme": theme, "group": group, "n": n, "n_answers": n_answers})
+    return pd.DataFrame(rows)
+
+
+def read_themes(stored: JsonValue) -> list[dict[str, Any]]:
+    """Return the themes that were coded from the open answers to one scenario."""
     listed = stored.get("themes") if isinstance(stored, dict) else None
-    return [theme for theme in (listed if isinstance(listed, list) else []) if isinstance(theme, dict)]
+    return [theme for theme in listed if isinstance(theme, dict)] if isinstance(listed, list) else []
 
 
-def item_facts(item_id: str, instrument: ScenarioInstrument) -> ItemFacts:
-    """A rating's family is its scenario, its dimension and scale are the dimension's; the open question has neither."""
-    scenario, _, dimension = item_id.rpartition("/")
-    if scenario not in {s.scenario_id for s in instrument.scenarios}:
-        return ItemFacts()
-    if dimension == OPEN or dimension not in {d.dimension_id for d in instrument.dimensions}:
-        return ItemFacts(family=scenario)
-    scale = instrument.scale_of(dimension)
-    return ItemFacts(family=scenario, dimension=dimension, scale_min=scale.min, scale_max=scale.max)
-
-
-def files(results: d.WholeResults, frame: pd.DataFrame, phase: str) -> Files:
-    """All rows; and every table, those of single agents and of the words behind themes among them."""
-    single = {name: results[name] for name, table in PRESENTATION.tables.items() if table.one_agent}
-    return {"responses.jsonl": lines(frame), "polarity_matrix.json": {**results.without("flags"), **single}}
-
-
-def health(analysis: d.Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Agents that wish for all scenarios alike; ratings as anywhere."""
-    rows = checkable(rows)
-    wanted = analysis.facts.get("desirability")
-    for phase in phases(rows):
-        of_phase = closed(occasion(rows, phase))
-        wishes = of_phase[of_phase["dimension"].eq(str(wanted))] if wanted else of_phase.iloc[:0]
-        yield phase, rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability")
-    yield from any_other(analysis, rows, humans)
-
-
-EVALUATION = Evaluation(
-    analyse=analyse,
-    presentation=PRESENTATION,
-    glossary=GLOSSARY,
-    files=files,
-    item_facts=item_facts,
-    health=health,
-)
+def state_facts(study: RatingData) -> dict[str, Any]:
+    """Return the facts that sentences and notes are told over."""
+    question = study.instrument.open_question
+    scale_min, scale_max = study.ends[study.main_dimension]
+    return {
+        "n": int(responded(study.answers)["participant"].nunique()),
+        "n_total": len(study.values),
+        "n_scenarios": len(study.scenarios),
+        "main_dimension": study.main_dimension,
+        "scale_min": scale_min,
+        "scale_max": scale_max,
+        "desirability": study.wish,
+        "plausibility": study.expectation,
+        "widest": max(high - low for low, high in study.ends.values()),
+        "fewest": FEWEST,
+        "question": question.in_(study.language) if question else None,
+    }
