@@ -76,7 +76,7 @@ class Printer:
         }  # fmt: skip
         return {
             **printing, "tables": self.tables, "facts": self.tables.facts, "select": self.tables.select,
-            "significant": significant,
+            "significant": significant, "warnings": self.warnings,
         }  # fmt: skip
 
     # --- text ---------------------------------------------------------------------------------------------------------
@@ -216,6 +216,17 @@ class Printer:
         filled = [
             self.results.fill(text, {**self.tables.facts, **row}, known, markdown=True)
             for row in rows_of(self._sorted(name, rows, sort))
+        ]
+        return "\n".join(f"- {sentence}" for sentence in filled)
+
+    def warnings(self, name: str) -> str:
+        """Return what the methodology warns of over rows of one table, as a list of sentences."""
+        warn = self.results.presentation.warnings
+        remarks = [] if warn is None else [remark for remark in warn(self.tables) if remark.table == name]
+        known = self.results.columns_of(name)
+        filled = [
+            self.results.fill(remark.text, {**self.tables.facts, **remark.values}, known, markdown=True)
+            for remark in remarks
         ]
         return "\n".join(f"- {sentence}" for sentence in filled)
 

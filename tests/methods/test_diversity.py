@@ -23,25 +23,21 @@ import enquete
 from enquete.analysis.qmethod import places
 from enquete.instruments.load import load_shipped
 from enquete.ledger.budget import Budget
+from enquete.methods.diversity.evaluation import PRESENTATION, files, item_facts
+from enquete.methods.diversity.findings import settle_verdicts
+from enquete.methods.diversity.health import health
 from enquete.methods.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.methods.diversity.procedure import planted
-from enquete.methods.diversity.results import (
-    PRESENTATION,
-    alike,
-    analyse,
-    complete_sorts,
-    files,
-    health,
-    item_facts,
-    pqmethod_dat,
-    sorts_csv,
-)
+from enquete.methods.diversity.replicates import rename_types
+from enquete.methods.diversity.results import analyse
+from enquete.methods.diversity.sort_files import complete_sorts, pqmethod_dat, sorts_csv
 from enquete.methods.roundtable.discussion import read_views
 from enquete.models.metered_model import MeteredModel, Terms
 from enquete.reports import charts as pictured
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import Analysis, WholeResults
-from enquete.reports.findings import MOST_WORDS, KeyFinding
+from enquete.reports.declarations import Analysis, WholeResults, shaped
+from enquete.reports.findings import MOST_WORDS, KeyFinding, stated_of
+from enquete.reports.result_tables import ResultTables
 from enquete.respondents.questions import violations
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.asking import Reply
@@ -306,7 +302,7 @@ def test_flags_are_changed_by_hand(panel: Analysis) -> None:
     assert len(rows(analysis, "loadings", participant="agent:1", defines=True)) == 2
     # who defines none or several stands for none
     assert [entry["q_factor"] for entry in rows(analysis, "agents")[:2]] == [None, None]
-    assert "1 flags added, 1 removed" in text_of(analysis)
+    assert "1 flag added, 1 removed" in text_of(analysis)
 
 
 @pytest.mark.parametrize(
@@ -401,6 +397,54 @@ def test_sentences_are_short_and_few_agents_have_none(panel: Analysis) -> None:
         )
 
 
+# --- what is read of the tables ---------------------------------------------------------------------------------------
+
+
+def partial_panel() -> pd.DataFrame:
+    """Twelve agents, of whom all but two broke off after half of the sort."""
+    frame = apart(table(12))
+    frame.loc[~frame["participant"].isin(["agent:0", "agent:1"]) & (frame["item_position"] > 12), "value"] = np.nan
+    return frame
+
+
+RUNS = {
+    "empty": lambda: shaped(PRESENTATION, {}, {}),
+    "partial": lambda: find(partial_panel()),
+    "small": lambda: find(apart(table(20)), flags={"add": {"agent:99": [1]}}),
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_section_appendix_and_warnings_of_any_run_can_be_told_in_both_languages(run: str) -> None:
+    """Templates are strict: a name that is not there is an error."""
+    analysis = RUNS[run]()
+    told = {language: results(PRESENTATION, analysis, language) for language in ("en", "de")}
+    for read in told.values():
+        texts = [read.at("section"), read.at("appendix"), *read.flags(), *(text for _, text in read.remembered())]
+        texts += [finding.text for finding in stated_of(read)]
+        assert not [text for text in texts if "{" in text]
+        assert not {"None", "nan", "<NA>"} & set(" ".join(texts).replace("|", " ").split())
+        assert list(read.digest()["tables"]) == ["structure", "views", "types", "items", "group_tests"]
+    english, german = ([read.at(place).splitlines() for place in ("section", "appendix")] for read in told.values())
+    assert [len(lines) for lines in english] == [len(lines) for lines in german]
+    assert english != german
+
+
+def test_a_setting_that_was_refused_stands_in_the_appendix_and_among_the_warnings() -> None:
+    read = results(PRESENTATION, RUNS["small"]())
+    (warning,) = [flag for flag in read.flags() if "add.agent:99" in flag]
+    heading, sentence = "### Settings that did not fit\n\n- ", warning.replace("@", "&#64;")
+    assert heading + sentence in read.at("appendix")
+
+
+def test_types_that_the_corrected_test_does_not_bear_out_are_not_sure(panel: Analysis) -> None:
+    """Adjusted p by hand: below the level for views, not below it for types."""
+    structure = panel.tables["structure"].assign(p_adjusted=[0.001, 0.05])
+    tables = ResultTables(PRESENTATION, replace(panel, tables={**panel.tables, "structure": structure}))
+    assert settle_verdicts(tables)["structure"]["outcome"].tolist() == ["views", "not_sure"]
+    assert tables["structure"]["outcome"].tolist() == ["views", "types"]
+
+
 # --- charts, files, replicates ----------------------------------------------------------------------------------------
 
 
@@ -443,7 +487,7 @@ def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with
         name: panel.tables[name].assign(**{column: panel.tables[name][column].map(names)})
         for name, column in (("agents", "archetype"), ("types", "type"), ("type_items", "type"))
     }
-    renamed = alike(replace(panel, tables={**panel.tables, **tables}), panel)
+    renamed = rename_types(replace(panel, tables={**panel.tables, **tables}), panel)
     pd.testing.assert_frame_equal(renamed.tables["agents"], panel.tables["agents"])
     assert [entry["pro"] for entry in rows(renamed, "types", type="A")] == [row(panel, "types", type="A")["pro"]]
     agents = panel.tables["agents"]
@@ -452,7 +496,7 @@ def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with
         tables={
             **panel.tables, "agents": agents.assign(archetype=agents["archetype"].where(agents["archetype"].ne("D")))},
     )  # fmt: skip
-    assert sorted(rows_["type"] for rows_ in rows(alike(panel, fewer), "types")) == ["A", "B", "C", "D′"]
+    assert sorted(rows_["type"] for rows_ in rows(rename_types(panel, fewer), "types")) == ["A", "B", "C", "D′"]
 
 
 def test_files_stand_on_their_own(panel: Analysis, frame: pd.DataFrame, tmp_path: Path) -> None:

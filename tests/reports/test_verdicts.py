@@ -9,7 +9,7 @@ import pytest
 
 from enquete.methods.longitudinal.evaluation import PRESENTATION as CHANGE
 from enquete.methods.registry import methodologies
-from enquete.reports.analyses import BETWEEN, _correct, from_json, results_of
+from enquete.reports.analyses import BETWEEN, _correct, results_of
 from enquete.reports.declarations import ADJUSTED, Presentation, shaped
 from enquete.reports.evaluation import Evaluation, evaluation
 from enquete.reports.findings import stated_of

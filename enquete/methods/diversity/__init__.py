@@ -27,7 +27,7 @@ def _graph() -> Any:
 
 
 def _evaluation() -> Evaluation:
-    from enquete.methods.diversity.results import EVALUATION
+    from enquete.methods.diversity.evaluation import EVALUATION
 
     return EVALUATION
 

@@ -35,8 +35,8 @@ MOST_LINKED = 12
 def plane(data: ChartData) -> alt.TopLevelMixin:
     """A dot an agent, in the colour of its type; the letter of a type where its agents are on average."""
     rows = data.rows(told=("participant", "stakeholder_type", "archetype"), sample=MOST_DRAWN)
-    agents = data.results.analysis.tables["agents"]
-    explained = dict(zip(*(data.frame("components")[name] for name in ("component", "explained")), strict=True))
+    agents, components = data.tables["agents"], data.tables["components"]
+    explained = dict(zip(components["component"], components["explained"], strict=True))
     x, y = (
         alt.X(f"pc{k}:Q", title=data.tell(N_("component {n} ({share} of variance)"), n=k,
             share=data.told("components", "explained", explained.get(k))))
@@ -65,7 +65,7 @@ def _in_turn(names: Sequence[str], marks: Sequence[str]) -> alt.Scale:
 
 def _described(data: ChartData, letters: Sequence[str]) -> dict[str, list[str]]:
     """What sets each type apart, for the legend; its agents alone where it is too small to be described."""
-    types = data.frame("types").set_index("type_id" if "type_id" in data.frame("types") else "type")
+    types = data.in_words("types", data.tables["types"]).set_index("type")
     words = {}
     for letter in letters:
         row, told = types.loc[letter], N_("{type}: n = {n}")
@@ -79,11 +79,11 @@ def _described(data: ChartData, letters: Sequence[str]) -> dict[str, list[str]]:
 def statements(data: ChartData) -> alt.TopLevelMixin:
     """A row a statement, the views' marks below one another in it, filled where the statement distinguishes one."""
     rows = data.top(data.rows(told=("label", "mean", "sd")), "item")
-    scores = data.frame("scores", told=("item", "view", "z", "place", "direction", "p"))
-    scores = scores[scores["item_id"].isin(rows["item"])]
+    scores = data.tables.select("scores", item=rows["item"].tolist())
+    scores = data.in_words("scores", scores, told="item view z place direction p")
     y = data.names(rows.assign(item_id=rows["item"], item=rows["label"]), "item")
     views = list(dict.fromkeys(scores["view_id"]))
-    words = {row.view: _sorted_by(data, row) for row in data.frame("views").itertuples()}
+    words = {row.view: _sorted_by(data, row) for row in data.tables["views"].itertuples()}
     legend = alt.Legend(labelExpr=worded({v: [words[v]] for v in views}), columns=fitting(list(words.values())))
     colour = alt.Color("view_id:N", scale=_in_turn(views, COLOURS), legend=legend)
     shape = alt.Shape("view_id:N", scale=_in_turn(views, SHAPES), legend=legend)
@@ -134,11 +134,11 @@ def scree(data: ChartData) -> alt.TopLevelMixin:
 
 def groups(data: ChartData) -> alt.TopLevelMixin:
     """A bar a group, parted by type."""
-    rows = data.frame("type_groups", told=("group", "type", "n_of_n_group", "share"))
+    rows = data.in_words("type_groups", data.tables["type_groups"], told="group type n_of_n_group share")
     sizes = dict(zip(rows["group_id"], rows["n_group"], strict=True))
     rows = rows.sort_values(["n_group", "group_id"], ascending=[False, True], kind="stable")
     rows = data.top(rows, "group")
-    members = data.frame("agents").groupby(["group_id", "archetype_id"])["participant_id"].agg(list)
+    members = data.tables["agents"].groupby(["group", "archetype"])["participant"].agg(list)
     some = {of: who for of, who in members.items() if len(who) <= MOST_LINKED}
     rows["link"] = [
         f"#{answers(data.results.methodology, participant=','.join(some[of]))}" if of in some else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from enquete.analysis.coherence import answer_stability, family_alpha
+from enquete.analysis.coherence import answer_stability
 from enquete.analysis.probes import negative_control, placebo_exposure
 from enquete.analysis.quality import direction_flips, zero_drift
 from enquete.methods.longitudinal.results import WAVES
@@ -44,8 +44,6 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     if not why and both.issuperset(controls) and controls:
         yield "", negative_control(before, after, controls)
     yield "", answer_stability(before, after) if both_waves else missing("answer_stability", "one_wave")
-    for phase, table in zip(WAVES, (before, after), strict=True):
-        yield from each(phase, [family_alpha(table)] if len(table.participants) else [])
     del before, after, table
     yield from any_other(analysis, rows, humans)
 

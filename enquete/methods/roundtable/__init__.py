@@ -23,7 +23,7 @@ def _asking() -> MethodParts:
 
 
 def _evaluation() -> Evaluation:
-    from enquete.methods.roundtable.results import EVALUATION
+    from enquete.methods.roundtable.evaluation import EVALUATION
 
     return EVALUATION
 

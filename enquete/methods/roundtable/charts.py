@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
-from enquete.methods.roundtable.results import AFTER, BEFORE, ROUND, STAGES
+from enquete.methods.roundtable.stages import AFTER, BEFORE, ROUND, STAGES
 from enquete.reports.charts import COLOURS, MUTED, ChartData, worded
 
 MOST = 30
@@ -15,11 +15,10 @@ MOST = 30
 
 def agreement(data: ChartData) -> alt.TopLevelMixin:
     """A thin line a group, the mean on top, and the agreement from which a discussion is over."""
-    curve = data.frame("curve", told=("stage", "agreement", "talking", "n"))
+    curve = data.rows(told=("stage", "agreement", "talking", "n"))
     places = dict(zip(curve["stage"], curve["place"], strict=True))
-    rounds = data.frame("rounds")
+    rounds, discussions = data.tables["rounds"], data.tables["discussions"]
     rounds = rounds.assign(place=rounds["round"].astype(str).map(places))
-    discussions = data.frame("discussions")
     private = [
         discussions.assign(place=places[stage], agreement=discussions[stage])
         for stage in (BEFORE, AFTER)
@@ -44,7 +43,8 @@ def agreement(data: ChartData) -> alt.TopLevelMixin:
 
 def positions(data: ChartData) -> alt.TopLevelMixin:
     """A row a participant, a column a stage: the side taken, fainter where less sure."""
-    every = data.frame("positions", "not reads", told=("participant", "stage", "stance", "confidence"))
+    every = data.tables.select("positions", reads=False)
+    every = data.in_words("positions", every, told="participant stage stance confidence")
     seen = dict.fromkeys(every["stage"])
     order = [BEFORE, *sorted((stage for stage in seen if stage not in STAGES), key=int), AFTER]
     every = every.assign(sure=every["confidence"].fillna(0.5))

@@ -50,7 +50,7 @@ from enquete.methods.roundtable.discussion import (
     discussions,
 )
 from enquete.methods.roundtable.modes import STANCES
-from enquete.methods.roundtable.results import EXITS, ROUND, STAGES
+from enquete.methods.roundtable.stages import EXITS, ROUND, STAGES
 from enquete.methods.roundtable.table import plain
 from enquete.reports.views import render
 from enquete.respondents.ledger_context import SWITCHED

@@ -20,7 +20,7 @@ from enquete.methods.roundtable.agreement import (
     should_exit,
 )
 from enquete.methods.roundtable.modes import Response, Stance
-from enquete.methods.roundtable.results import moves
+from enquete.methods.roundtable.movement import moves
 from enquete.respondents.rule_coder import Theme
 
 LEVY = "Introduce the carbon levy quickly across every county"  # content words: introduce carbon levy quickly county

@@ -5,17 +5,25 @@ expectation."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import enquete
-from enquete.methods.roundtable.results import PRESENTATION
-from enquete.reports.analyses import headlines, read_results
+from enquete.methods.roundtable.evaluation import PRESENTATION
+from enquete.methods.roundtable.findings import settle_verdicts
+from enquete.reports.analyses import find, headlines, read_results
 from enquete.reports.charts import drawn
+from enquete.reports.declarations import Analysis, shaped
 from enquete.reports.findings import stated_of
+from enquete.reports.responses import responses
+from enquete.reports.result_tables import ResultTables
+from enquete.reports.run_reading import open_run
+from tests.reports.conftest import SHORT, made, people_file
 from tests.support.studies import personas
+from tests.support.tables import results as read_in
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +124,49 @@ def test_agents_have_columns_and_health_sees_groups_that_agree_like_one(run: enq
     assert agents["roundtable_moved"].sum() == 0
     health = (Path(run.path) / "health.json").read_text("utf-8")
     assert all(check in health for check in ("groups_with_groupthink", "turns_against_the_mode"))
+
+
+# --- what is read of the tables ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def analysed(run: enquete.Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Analysis]:
+    """The analyses of a run that never began, of one that reached two agents of seven, and of one that is whole."""
+    partial = made(
+        **people_file(tmp_path_factory.mktemp("partial"), 7), methods=["roundtable"],
+        available={"roundtable": "enquete.methods.roundtable:METHODOLOGY"},
+        settings={"roundtable": SHORT["roundtable"]}, language="en", write=False, agents=(0, 1),
+    )  # fmt: skip
+    analyses = {"empty": shaped(PRESENTATION, {}, {})}
+    for kind, folder in (("partial", partial.folder), ("small", run.folder)):
+        with open_run(Path(folder)) as reading:
+            analyses[kind] = find(reading, responses(reading, plain=True)).analyses["roundtable"]
+    return analyses
+
+
+@pytest.mark.parametrize("kind", ["empty", "partial", "small"])
+def test_section_appendix_and_findings_of_any_run_can_be_told_in_both_languages(
+    analysed: dict[str, Analysis], kind: str
+) -> None:
+    """Templates are strict: a name that is not there is an error."""
+    told = {language: read_in(PRESENTATION, analysed[kind], language) for language in ("en", "de")}
+    for read in told.values():
+        texts = [read.at("section"), read.at("appendix"), *(finding.text for finding in stated_of(read))]
+        assert not [text for text in texts if "{" in text]
+        assert not {"None", "nan", "<NA>"} & set(" ".join(texts).replace("|", " ").split())
+        assert list(read.digest()["tables"]) == [
+            "discussions", "movement", "arguments", "group_tests", "speaking_models", "between_models",
+        ]  # fmt: skip
+    english, german = ([read.at(place).splitlines() for place in ("section", "appendix")] for read in told.values())
+    assert [len(lines) for lines in english] == [len(lines) for lines in german]
+    assert english[0] != german[0]
+    assert ("No group has discussed yet." in english[0]) == (kind == "empty")
+
+
+def test_a_direction_that_the_corrected_test_does_not_bear_out_is_unclear(analysed: dict[str, Analysis]) -> None:
+    """Adjusted p by hand, on either side of the level."""
+    beyond = analysed["small"].tables["beyond_reading"]
+    for p, verdict in ((0.05, "unclear"), (0.04, "more")):
+        tables = {**analysed["small"].tables, "beyond_reading": beyond.assign(verdict="more", p_adjusted=p)}
+        settled = settle_verdicts(ResultTables(PRESENTATION, replace(analysed["small"], tables=tables)))
+        assert settled["beyond_reading"]["verdict"].tolist() == [verdict]
