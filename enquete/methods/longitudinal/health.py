@@ -29,7 +29,7 @@ CONTROL = "negative_control"
 
 def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Yield the checks of agents that never move or turn round, of statements that nothing should move (only where T0
-    was measured), of whether waves and families hang together, and of each wave."""
+    was measured), of whether the waves hang together, and of each wave."""
     rows = checkable(rows)
     why = reason_without_drift(analysis)
     before, after = (answers(occasion(rows, phase)) for phase in WAVES)
@@ -44,7 +44,7 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     if not why and both.issuperset(controls) and controls:
         yield "", negative_control(before, after, controls)
     yield "", answer_stability(before, after) if both_waves else missing("answer_stability", "one_wave")
-    del before, after, table
+    del before, after
     yield from any_other(analysis, rows, humans)
 
 

@@ -71,7 +71,8 @@ TABLES = (
     ),
     GLOSSARY.table(
         "beyond_reading", N_("Discussing against reading"), key="verdict", replicates=("verdict",),
-        columns="verdict discussed read difference n n_total sizes of_all test p p_adjusted detectable detectable_share",
+        columns="verdict discussed read difference n n_total sizes of_all test p p_adjusted detectable "
+                "detectable_share",
     ),
     GLOSSARY.table(
         "arguments", N_("Arguments"), key="id group",
