@@ -1,7 +1,8 @@
 """One methodology whose code fails at one step of its report: everything else is written, and the gap is named.
 
-Each methodology is asked beside a second one. Then its own code is broken, at one step after the other, and the report
-is written again from the ledger. What is broken is the methodology's declaration, in a copy that stands here.
+All methodologies are asked in one run. Then the code of most is broken, each at a step of its own, and the report is
+written again from the ledger, until each has been broken at every step. What is broken is the methodology's
+declaration, in a copy that stands here.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,45 +174,71 @@ def _bugs_are_caught(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A run of two methodologies, which is not written up: the one that will be broken, and another."""
+class Study:
+    """A run of several methodologies, which is written up only once some of them are broken."""
 
-    name: str
-    other: str
     run: Made
     people: dict[str, str]
+    methods: tuple[str, ...]
 
 
-@pytest.fixture(scope="module")
-def run_pair(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pair]:
-    """Return a function that runs a methodology beside another, once for all tests that ask for it by name."""
+@dataclass(frozen=True)
+class Written:
+    """What was written of a run while these methodologies were broken at these steps."""
 
-    @cache
-    def run(name: str) -> Pair:
-        other = "poll" if name != "poll" else "scenario"
-        available = {each: f"{__name__}:{each}" for each in (name, other)}
-        settings = {each: values for each, values in SHORT.items() if each in available}
-        people = people_file(tmp_path_factory.mktemp(name), 5)
+    steps: dict[str, str]
+    whole: set[str]
+    summary: dict[str, Any]
+    page: dict[str, Any]
+    page_one: str
+    report: str
+    warned: list[str]
+    files: dict[str, set[str]]
+    figures: set[str]
+    responding: set[str]
+    html_bytes: int
 
-        async def complete(run_session: RunSession) -> None:
-            await run_session.ledger.set_stage("", "", "completed")
-
-        finished = made(
-            **people, language="en", methods=list(available), available=available, settings=settings, write=False,
-            prepare=complete,
-        )  # fmt: skip
-        return Pair(name, other, finished, people)
-
-    return run
+    def gaps_of(self, methodology: str) -> list[dict[str, str]]:
+        return [gap for gap in self.summary["gaps"] if gap["methodology"] == methodology]
 
 
-def written(pair: Pair, step: str) -> tuple[Made, list[str]]:
-    """The report of a run whose methodology is broken at this step, and what its writer was warned of."""
-    BROKEN[pair.name] = step
-    where = {"out": pair.people["out"]}
+def study_of(methods: tuple[str, ...], folder: Path) -> Study:
+    available = {name: f"{__name__}:{name}" for name in methods}
+    settings = {name: values for name, values in SHORT.items() if name in methods}
+    people = people_file(folder, 5)
+
+    async def complete(run_session: RunSession) -> None:
+        await run_session.ledger.set_stage("", "", "completed")
+
+    run = made(
+        **people, language="en", methods=list(methods), available=available, settings=settings, write=False,
+        prepare=complete,
+    )  # fmt: skip
+    return Study(run, people, methods)
+
+
+def write_broken(study: Study, steps: dict[str, str]) -> Written:
+    """Write the report while these methodologies are broken at these steps, and read it."""
+    BROKEN.update(steps)
     with pytest.warns(IncompleteExportWarning) as warned:
-        enquete.export(pair.people["sim"], pair.run.folder.name, **where)
-    return pair.run, [str(each.message) for each in warned if each.category is IncompleteExportWarning]
+        enquete.export(study.people["sim"], study.run.folder.name, out=study.people["out"])
+
+    synthesis = study.run.synthesis
+    with (synthesis / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
+        responding = {row["methodology"] for row in csv.DictReader(file)}
+    return Written(
+        steps=steps,
+        whole=set(study.methods) - steps.keys(),
+        summary=json.loads((synthesis / "results.json").read_text("utf-8")),
+        page=json.loads((synthesis / "page_one.json").read_text("utf-8")),
+        page_one=(synthesis / "page_one.md").read_text("utf-8"),
+        report=study.run.report(),
+        warned=[str(each.message) for each in warned if each.category is IncompleteExportWarning],
+        files={name: files_of(study.run, name) for name in study.methods},
+        figures={path.name for path in (synthesis / "figures").glob("*.svg")},
+        responding=responding,
+        html_bytes=(synthesis / "report.html").stat().st_size,
+    )
 
 
 def files_of(run: Made, methodology: str) -> set[str]:
@@ -219,80 +247,124 @@ def files_of(run: Made, methodology: str) -> set[str]:
     return {path.name for folder in (own, tables) for path in folder.glob("*")}
 
 
-@pytest.mark.parametrize("step", OF_ALL)
-@pytest.mark.parametrize("name", NAMES)
-def test_one_broken_methodology_costs_its_own_step_alone(name: str, step: str, run_pair: Callable[[str], Pair]) -> None:
-    """Every methodology at each of the five steps that a reader sees."""
-    pair = run_pair(name)
-    run, warned = written(pair, step)
-    title = load_methodology(dotted_paths()[pair.name]).title
-    summary = json.loads((run.synthesis / "results.json").read_text("utf-8"))
-    page = json.loads((run.synthesis / "page_one.json").read_text("utf-8"))
-    report, page_one = run.report(), (run.synthesis / "page_one.md").read_text("utf-8")
+def steps_in_turn(methods: tuple[str, ...], steps: tuple[str | None, ...]) -> list[dict[str, str]]:
+    """Return one choice of broken steps for each turn: over all turns every methodology has had every step.
 
-    assert summary["status"] == "failed"
-    assert {(gap["methodology"], gap["step"]) for gap in summary["gaps"]} == {(pair.name, step)}
-    for says in (gap["says"] for gap in summary["gaps"]):
+    None leaves a methodology whole.
+    """
+    turns = []
+    for turn in range(len(steps)):
+        chosen = {name: steps[(place + turn) % len(steps)] for place, name in enumerate(methods)}
+        turns.append({name: step for name, step in chosen.items() if step is not None})
+    return turns
+
+
+def broken_in(turns: list[dict[str, str]]) -> list[tuple[str, str, int]]:
+    """Return each methodology and step, with the turn in which that methodology is broken at that step."""
+    return [(name, step, turn) for turn, steps in enumerate(turns) for name, step in steps.items()]
+
+
+TURNS = steps_in_turn(NAMES, (*OF_ALL, None))
+OTHER_TURNS = steps_in_turn(
+    ("delphi", "roundtable"), tuple(step for step in BREAKING if step not in (*OF_ALL, *ON_PAGES))
+)
+
+
+@pytest.fixture(scope="module")
+def write_turn(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Written]:
+    """Return a function that writes the report of all methodologies with the steps of a turn broken, once a turn."""
+    study = study_of(NAMES, tmp_path_factory.mktemp("all"))
+    return cache(lambda turn: write_broken(study, TURNS[turn]))
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A methodology of rounds, one of conversations, and one that stays whole."""
+    return study_of(("delphi", "roundtable", "poll"), tmp_path_factory.mktemp("three"))
+
+
+@pytest.fixture(scope="module")
+def write_other_turn(three: Study) -> Callable[[int], Written]:
+    return cache(lambda turn: write_broken(three, OTHER_TURNS[turn]))
+
+
+@pytest.mark.parametrize(("name", "step", "turn"), broken_in(TURNS))
+def test_one_broken_methodology_costs_its_own_step_alone(
+    name: str, step: str, turn: int, write_turn: Callable[[int], Written]
+) -> None:
+    """Every methodology at each of the five steps that a reader sees, while others are broken at other steps."""
+    written = write_turn(turn)
+    title = load_methodology(dotted_paths()[name]).title
+
+    assert written.summary["status"] == "failed"
+    gaps = written.gaps_of(name)
+    assert {gap["step"] for gap in gaps} == {step}
+    for says in (gap["says"] for gap in gaps):
         assert says.startswith(f"{title}: ")
         assert "ZeroDivisionError: planted" in says
-        assert says in page["notices"]
-        assert says in summary["flags"]
-        assert says in warned
-    assert "ZeroDivisionError: planted" in page_one
-
-    # the other methodology is whole, and so is what the broken one can still give
-    assert summary["results"].keys() >= {pair.other}
-    assert (pair.name in summary["results"]) == (step not in ("items", "analysis"))
-    other_title = load_methodology(dotted_paths()[pair.other]).title
-    assert f"## {other_title}" in report
-    assert list((run.synthesis / "figures").glob(f"{pair.other}-*.svg"))
-    assert {"responses.jsonl", "results.json"} & files_of(run, pair.other)
-    with (run.synthesis / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
-        assert {row["methodology"] for row in csv.DictReader(file)} == {pair.name, pair.other}
-    assert (run.synthesis / "report.html").stat().st_size > 0
+        assert says in written.page["notices"]
+        assert says in written.summary["flags"]
+        assert says in written.warned
+    assert "ZeroDivisionError: planted" in written.page_one
+    assert (name in written.summary["results"]) == (step not in ("items", "analysis"))
 
 
-def test_the_command_exits_with_1_and_names_the_gap(
-    run_pair: Callable[[str], Pair], capsys: pytest.CaptureFixture
-) -> None:
+@pytest.mark.parametrize("turn", range(len(TURNS)))
+def test_what_is_not_broken_is_written_whole(turn: int, write_turn: Callable[[int], Written]) -> None:
+    """The methodologies that are not broken in this turn, and of the broken ones what all have in common."""
+    written = write_turn(turn)
+    assert written.whole
+    assert {gap["methodology"] for gap in written.summary["gaps"]} == written.steps.keys()
+    assert written.summary["results"].keys() >= written.whole
+    for name in written.whole:
+        title = load_methodology(dotted_paths()[name]).title
+        assert f"## {title}" in written.report
+        assert any(figure.startswith(f"{name}-") for figure in written.figures)
+        assert "audit.jsonl" in written.files[name]
+        assert any(file.endswith(".csv") for file in written.files[name])
+    assert written.responding == set(NAMES)
+    assert written.html_bytes > 0
+
+
+def test_the_command_exits_with_1_and_names_the_gap(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     """`enquete export`, whole and with --format: 0 where nothing is broken, 1 with the gap where something is.
 
     One methodology stands for all: what the command does is the same.
     """
-    pair = run_pair("delphi")
-    where = [pair.people["sim"], pair.run.folder.name, "--out", pair.people["out"], "--json"]
-    for more in ([], ["--format", "csv,xlsx,sav,parquet", "--to", str(pair.run.folder / "data")]):
+    study = study_of(("delphi",), tmp_path)
+    data = study.run.folder / "data"
+    where = [study.people["sim"], study.run.folder.name, "--out", study.people["out"], "--json"]
+    for more in ([], ["--format", "csv,xlsx,sav,parquet", "--to", str(data)]):
         BROKEN.clear()
         assert cli.run(["export", *where, *more]) == 0
         assert json.loads(capsys.readouterr().out)["missing"] == []
-        BROKEN[pair.name] = "table"
+        BROKEN["delphi"] = "table"
         assert cli.run(["export", *where, *more]) == 1
         told = json.loads(capsys.readouterr().out)
         assert told["exit_code"] == 1
         assert [says.partition(" (")[0] for says in told["missing"]] == [
             "Delphi: the data table facts could not be written"
         ]
-    problems = (pair.run.folder / "data" / "csv" / "account" / "problems.csv").read_text("utf-8")
+    problems = (data / "csv" / "account" / "problems.csv").read_text("utf-8")
     assert "Delphi: the data table facts could not be written" in problems
 
 
-@pytest.mark.parametrize("step", [step for step in BREAKING if step not in (*OF_ALL, *ON_PAGES)])
-@pytest.mark.parametrize("name", ["delphi", "roundtable"])
-def test_other_steps_cost_themselves_alone_too(name: str, step: str, run_pair: Callable[[str], Pair]) -> None:
-    """Two methodologies stand for all: one of rounds, one of conversations."""
-    pair = run_pair(name)
-    run, _ = written(pair, step)
-    summary = json.loads((run.synthesis / "results.json").read_text("utf-8"))
-    assert {(gap["methodology"], gap["step"]) for gap in summary["gaps"]} == {(pair.name, STEP.get(step, step))}
-    assert summary["results"].keys() == {pair.name, pair.other}
-    report = run.report()
-    unwritten = report.count("This part of the report could not be written; the reason is on page one.")
-    assert unwritten == (1 if step in ("section", "appendix") else 0)
+@pytest.mark.parametrize(("name", "step", "turn"), broken_in(OTHER_TURNS))
+def test_other_steps_cost_themselves_alone_too(
+    name: str, step: str, turn: int, write_other_turn: Callable[[int], Written]
+) -> None:
+    """Two methodologies stand for all: one of rounds, one of conversations. A third is whole."""
+    written = write_other_turn(turn)
+    assert {gap["step"] for gap in written.gaps_of(name)} == {STEP.get(step, step)}
+    assert {gap["methodology"] for gap in written.summary["gaps"]} == written.steps.keys()
+    assert written.summary["results"].keys() == {"delphi", "roundtable", "poll"}
+    unwritten = written.report.count("This part of the report could not be written; the reason is on page one.")
+    assert unwritten == sum(broken in ("section", "appendix") for broken in written.steps.values())
     if step == "lines":  # what was whole is there, what broke off is not, what came after it is
-        assert {"whole.txt", "audit.jsonl"} <= files_of(run, pair.name)
-        assert "half.jsonl" not in files_of(run, pair.name)
+        assert {"whole.txt", "audit.jsonl"} <= written.files[name]
+        assert "half.jsonl" not in written.files[name]
     if step == "health":
-        assert "cannot be judged – the checks themselves failed" in report
+        assert "cannot be judged – the checks themselves failed" in written.report
 
 
 def test_a_run_with_a_broken_figure_has_failed(tmp_path: Path) -> None:
@@ -325,14 +397,13 @@ def test_conversations_that_cannot_be_told_cost_neither_the_report_nor_those_of_
     assert 'id="talk-laddering"' not in page.text
 
 
-def test_answers_in_python_are_all_there_and_a_warning_names_what_they_lack(run_pair: Callable[[str], Pair]) -> None:
+def test_answers_in_python_are_all_there_and_a_warning_names_what_they_lack(three: Study) -> None:
     """Shown by the Delphi: what Python does is the same for all."""
-    pair = run_pair("delphi")
     BROKEN["delphi"] = "items"
-    run = enquete.load_run(pair.people["sim"], pair.run.folder.name, out=pair.people["out"])
+    run = enquete.load_run(three.people["sim"], three.run.folder.name, out=three.people["out"])
     with pytest.warns(IncompleteExportWarning, match="ZeroDivisionError: planted"):
         answers = run.all_responses
-    assert set(answers["methodology"]) == {"delphi", pair.other}
+    assert set(answers["methodology"]) == set(three.methods)
     lacking = answers[answers["methodology"].eq("delphi")]
     assert lacking[["scale_min", "value_rekeyed"]].isna().all(axis=None)
     assert lacking["value"].notna().any()
