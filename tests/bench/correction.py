@@ -5,13 +5,16 @@ tests that the analyses use, without a run, tables or sentences. So hundreds of 
 are applied to the same pages. What the whole pipeline says of such answers is measured by `null.py`.
 
 `python -m tests.bench.correction AGENTS PAGES SEED FILE [METHODOLOGY]` appends the pages of one size to a file, of all
-methodologies or of one; `… table FILE` prints the table of bench/results.md.
+methodologies or of one; `… table FILE` prints the table of bench/results.md, `… write FILE…` files it there. Of several
+files a later one has the studies that it can tell of.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,6 +31,7 @@ from enquete.analysis.inference import max_t, over_questions
 from enquete.analysis.panel import camps_p, frequencies
 from enquete.analysis.qmethod import number_of_factors
 from tests.bench.null import GROUP, GROUPS, NOISE, OWN, SCENARIO, SHIFT, STYLE
+from tests.bench.results import stamped, written
 
 Floats = NDArray[np.float64]
 
@@ -234,7 +238,10 @@ SCHEMES: Mapping[str, Mapping[str, bool]] = {
 def rows_of(file: Path) -> Iterator[list[str]]:
     """Rows of the table: study, what, correction, and a cell a number of agents."""
     pages = read_pages(file)
+    there = {one.name.partition("/")[0] for page in pages.get((min(GROUPS), False), []) for one in page}
     for study, methods in STUDIES.items():
+        if not there.issuperset(methods):
+            continue
         names = [name for name in PLANTED if name.partition("/")[0] in methods]
         for scheme, how in SCHEMES.items():
             cells: dict[str, list[str]] = {FALSE: [], **{name: [] for name in names}}
@@ -259,7 +266,21 @@ def _share(hits: Sequence[bool], *, upper: bool = False) -> str:
     return f"{share:.3f} (≤ {high:.3f}, {n})"
 
 
+def write_table(files: Sequence[Path]) -> None:
+    """File the table in bench/results.md."""
+    began, load = time.time(), os.getloadavg()[2]
+    by_study: dict[str, list[list[str]]] = {}
+    for file in files:
+        rows = list(rows_of(file))
+        by_study |= {study: [row for row in rows if row[0] == study] for study in {row[0] for row in rows}}
+    rows = [row for study in STUDIES for row in by_study.get(study, [])]
+    written({"correction": stamped({"rows": rows}, began, load)})
+
+
 def main() -> None:
+    if sys.argv[1] == "write":
+        write_table([Path(name) for name in sys.argv[2:]])
+        return
     if sys.argv[1] == "table":
         print("| study | page | correction | 10 agents | 20 agents | 50 agents |\n|---|---|---|---|---|---|")
         for row in rows_of(Path(sys.argv[2])):
