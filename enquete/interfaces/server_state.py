@@ -40,7 +40,7 @@ from enquete.state.errors import (
     SimulationNotFound,
 )
 from enquete.state.request import DEFAULT_RUNS_AT_ONCE
-from enquete.state.settings import SECRETS, Environment, setting_of
+from enquete.state.settings import SECRETS, Environment, is_placeholder, setting_of
 from enquete.study.background import NotInTime
 from enquete.study.interviews import AlreadyCompleted, NotCompleted
 from enquete.study.runs import StillNeeded
@@ -242,10 +242,6 @@ class PromptHeaders(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # uvic
 # --- What leaves a server names no key, no token and no folder of the machine: neither answers nor logs
 
 
-SHORTEST = 6
-"""Masking a shorter one would spoil ordinary words, so a server does not start with one."""
-
-
 class Mask:
     """Replaces secrets by *** and the root by its name in what clients and logs are told."""
 
@@ -280,17 +276,19 @@ class MaskingFormatter(logging.Formatter):
 
 
 def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
-    """Of these, and of the token that clients send. Raises SettingsError: a wrong environment, too short a key."""
+    """Return the mask of the environment's secrets, and of the token that clients send.
+
+    A placeholder such as LLM_API_KEY=EMPTY is no secret: it stays, and so do the ordinary words that it is part of.
+
+    Raises:
+        SettingsError: the environment says something that it cannot mean.
+    """
     Environment.read()  # says better what is wrong with a variable
-    held = {name: secret for name in SECRETS if (secret := setting_of(name))}
-    for name, secret in held.items():
-        if len(secret) < SHORTEST:
-            raise SettingsError(
-                f"{name} has {len(secret)} characters: a server masks keys in what it tells, and so short a one would "
-                f"spoil ordinary words. Where the model's server wants no key, any word of {SHORTEST} characters or "
-                f"more will do"
-            )
-    return Mask([*held.values(), *([token.get_secret_value()] if token else [])], root)
+    values = [setting_of(name) for name in SECRETS]
+    secrets = [value for value in values if value and not is_placeholder(value)]
+    if token is not None:
+        secrets.append(token.get_secret_value())
+    return Mask(secrets, root)
 
 
 # --- What every error becomes, once: an exit code (its own), a status code of HTTP, and what each caller can do

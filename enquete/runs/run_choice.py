@@ -30,6 +30,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.tokens import find_run
 from enquete.instruments.pack import pack_named
 from enquete.instruments.primary import parse_primary
+from enquete.instruments.text import LANGUAGES
 from enquete.ledger.backup import carry
 from enquete.ledger.drives import store_of
 from enquete.ledger.folders import (
@@ -60,7 +61,7 @@ from enquete.models.local_model import weights_of
 from enquete.respondents.critic import PLANTED, STAND_INS
 from enquete.respondents.ground_truth import uniform
 from enquete.respondents.ledger_context import sampled
-from enquete.runs.fit import fit_of
+from enquete.runs.fit import fit_of, fitting_pack, spoken_by
 from enquete.runs.instrument_pins import as_file, drafts_named, method_settings, pin_instruments, revision, versions
 from enquete.runs.model_server import require_served, server_url
 from enquete.runs.own_files import move_setting_files
@@ -76,7 +77,7 @@ from enquete.simulations.population import (
     compare_populations,
     load_population,
 )
-from enquete.state.asking import AS_WRITTEN, FEW, PRESENTATIONS, Arm, Language, PagedPeople, Participant
+from enquete.state.asking import AS_WRITTEN, FEW, PRESENTATIONS, Arm, Language, PagedPeople, Participant, Spoken
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.methodology import Methodology
 from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, fields_about
@@ -372,6 +373,7 @@ def choose_run(
     population = chosen(read, request)
     population = population.joined_by(request.guests)
     interviews = interviews_folder(population, request.out)
+    request = _with_fitting_pack(request, environment, population, available)
     known = _known(request, population, interviews)
     unfinished = [run for run in known if not run.is_finished]
     if request.replay_of and request.respondent != "replay":
@@ -385,6 +387,17 @@ def choose_run(
         draft = draft_record(request, environment, population, methods, interviews, only_estimated=only_estimated)
     require_own_limits(draft, request.limits or {})
     return _choice(request, draft, population, known, interviews), population
+
+
+def _with_fitting_pack(
+    request: RunRequest, environment: Environment, population: Population, available: Mapping[str, str]
+) -> RunRequest:
+    """Return the request with the pack on the population's topic, where it names neither questions nor a pack."""
+    names_questions = request.pack or request.own_instruments or request.respondent == "replay" or request.rerun
+    if names_questions or (request.fit or environment.fit) == "any":
+        return request
+    pack = fitting_pack(population, available)
+    return request.model_copy(update={"pack": pack}) if pack else request
 
 
 def chosen_again(choice: RunChoice, request: RunRequest, population: Population) -> RunChoice:
@@ -617,9 +630,10 @@ def draft_record(
     Raises before anything is written if instruments or settings are wrong.
     """
     language_named = request.language or environment.language
-    language: Language = language_named or "de"
     request = move_setting_files(request, methods, load_methodology)
-    used, notices = pin_instruments(request, methods, language, kept)
+    language, (used, notices) = _in_language_of(
+        population, language_named, lambda language: pin_instruments(request, methods, language, kept)
+    )
     phases = choose_phases(request, population)
     require_questions(methods, phases)
     arms = resolve_arms(request, environment, needs_server=not only_estimated)
@@ -690,6 +704,37 @@ def draft_record(
     if weights is None and not only_estimated:
         server_url(record, machine)
     return record
+
+
+Pinned = tuple[dict[str, UsedInstrument], list[str]]
+"""Instruments by methodology, and what is to be said about them."""
+
+
+def _in_language_of(
+    population: Population, named: Spoken | None, pin: Callable[[Spoken], Pinned]
+) -> tuple[Spoken, Pinned]:
+    """Return the language of the interviews, and the instruments in it: the one that was named, else the population's.
+
+    Where a file of one's own lacks texts in the population's language, the interviews are held in the one that it is
+    written in, and the check of fit says that the two differ.
+
+    Args:
+        population: that is to be asked.
+        named: the language that the request or the environment names.
+        pin: reads the instruments for a language, with a notice for every text that is not in it.
+    """
+    if named is not None:
+        return named, pin(named)
+    spoken = spoken_by(population) or LANGUAGES[0]
+    chosen, pinned = spoken, pin(spoken)
+    for other in LANGUAGES:
+        _, notices = pinned
+        if other == spoken or not notices:
+            continue
+        in_other = pin(other)
+        if len(in_other[1]) < len(notices):  # fewer texts are missing
+            chosen, pinned = other, in_other
+    return chosen, pinned
 
 
 def _questions_tested(methods: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

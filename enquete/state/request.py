@@ -319,8 +319,8 @@ class RunRequest(BaseModel):
     ] = False
     language: Annotated[
         Spoken | None,
-        Field(description="language of the interviews"),
-        OptionMetadata(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else de"),
+        Field(description="language of the interviews; the simulation's own unless named"),
+        OptionMetadata(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else the simulation's own"),
     ] = None
     respondent: Annotated[
         Literal["llm", "synthetic", "replay"] | None,
