@@ -322,20 +322,20 @@ REPLIES: Mapping[type[EnqueteError], ErrorReply] = {
     RunNotFound: ErrorReply(
         404,
         "GET …/status without task_id names the latest run",
-        "interview_status shows the latest run of a simulation, list_simulations those of all.",
+        "list_simulations names the latest runs of each simulation.",
     ),
     NobodyInterviewed: ErrorReply(
         http="POST …/pre begins a run before the simulation, POST …/post after it",
         mcp="conduct_interviews begins a run.",
     ),
     NothingYet: ErrorReply(
-        404, mcp="export_responses writes what a stopped run has; interview_status shows how far it is."
+        404, mcp="interview_status shows how far the run is; enquete://runs/SIM_ID/RUN_ID/exports writes what it has."
     ),
     RunMismatch: ErrorReply(
         409,
         "POST …/resume goes on with an unfinished run; new=true starts another one beside it",
-        "Go on with the unfinished run by resume_interviews with its resume_token (interview_status shows it), "
-        "or start another one beside it by conduct_interviews with new=true.",
+        "Go on with the unfinished run by control_interviews (interview_status shows it), or start another one beside "
+        'it by conduct_interviews with options={"new": true}.',
     ),
     PopulationMismatch: ErrorReply(409),
     NotCompleted: ErrorReply(409, "ask again when the simulation has completed, or send assume_completed=true"),
@@ -344,13 +344,13 @@ REPLIES: Mapping[type[EnqueteError], ErrorReply] = {
     StillDriven: ErrorReply(
         409,
         "POST …/runs/{run_id}/pause, and POST …/resume when it has stopped",
-        "Call pause_interviews, poll interview_status until it has stopped, then call resume_interviews again.",
+        'Give it the new budget by control_interviews with action="set_budget".',
     ),
     StillNeeded: ErrorReply(409),
     TooManyRuns: ErrorReply(
         429,
         "ask again when one of them is over",
-        "Poll interview_status until one has stopped, or call pause_interviews.",
+        "Poll interview_status until one has stopped, or pause one by control_interviews.",
     ),
     NotInTime: ErrorReply(
         503, "ask again later", "Wait before you call it again; whoever runs the server has to look at its drives."

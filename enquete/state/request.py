@@ -648,6 +648,9 @@ class MemorySearch(BaseModel):
     agent: Annotated[
         str, Field(max_length=500, description="only of this agent, by name or id"), OptionMetadata(value="NAME")
     ] = ""
+    run_id: Annotated[
+        str, Field(max_length=500, description="only of this run, by run_id or token"), OptionMetadata(value="RUN")
+    ] = ""
     limit: Annotated[int, Field(ge=1, le=MOST_EPISODES, description="at most so many episodes")] = 10
 
 

@@ -66,19 +66,25 @@ def search_memory(
     query: str = "",
     *,
     agent: str = "",
+    run_id: str = "",
     limit: int = 10,
-    root: str | None = None,
-    out: str | None = None,
+    root: str | Path | None = None,
+    out: str | Path | None = None,
 ) -> list[MemoryRecord]:
     """Episodes of a simulation's interviews that fit the words, best first; the newest without words.
 
-    agent: only of whom this name or id is. Creates nothing and asks no graph: runs' own files are read. Raises
-    RunNotFound where nobody was interviewed, MemoryFault where such a file is damaged.
+    agent: only of whom this name or id is. run_id: only of this run, by run_id or resume token. Creates nothing and
+    asks no graph: runs' own files are read. Raises RunNotFound where nobody was interviewed, MemoryFault where such a
+    file is damaged.
     """
     interviews = interviews_of(str(sim_id), root, out)
     if not (interviews / "runs").is_dir():
         raise nobody_interviewed(sim_id, interviews)
-    return search(episodes(interviews), query, agent=agent, limit=max(0, min(limit, MOST_EPISODES)))
+    spoken = episodes(interviews)
+    if run_id:
+        name = find_run(interviews, run_id).name
+        spoken = (episode for episode in spoken if episode.run_id == name)
+    return search(spoken, query, agent=agent, limit=max(0, min(limit, MOST_EPISODES)))
 
 
 def sync_memory(

@@ -25,12 +25,12 @@ from pydantic import BaseModel, ValidationError
 from enquete.instruments.load import load_shipped
 from enquete.interfaces import server_state as serving_module
 from enquete.interfaces import views
-from enquete.interfaces.mcp.tools import STARTING as MCP_STARTING
+from enquete.interfaces.mcp.arguments import option_names
 from enquete.interfaces.server_state import mask_of, on_signals
 from enquete.interfaces.web.models import PostBody
 from enquete.ledger.ledger import Ledger
 from enquete.methods.registry import methodologies
-from enquete.state.errors import InstrumentError, LedgerError, RunNotFound, SettingsError
+from enquete.state.errors import InstrumentError, LedgerError, RunNotFound
 from enquete.study import background
 from enquete.study.background import NotInTime, run_in_thread
 from enquete.study.tasks import PathSandbox
@@ -141,7 +141,7 @@ def test_files_of_the_servers_own_folder_can_be_named_and_nothing_else(
     assert "a named pipe" in refused[0].text
     assert "ours" in refused[1].text
     assert opened == []
-    assert not {"settings", "own_folder", "root", "out", "base_url"} & MCP_STARTING.keys()
+    assert not {"own_folder", "root", "out", "base_url", "store", "key_variable", "executor"} & set(option_names())
 
 
 def test_a_request_that_hangs_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,6 +183,7 @@ def estimate_lines(expected: Estimate) -> list[str]:
         *_by_model(expected),
         time_text(expected),
         verdict(expected),
+        *(say("refused", why=why) for why in expected.refusals),
         *expected.notes,
     ]
 

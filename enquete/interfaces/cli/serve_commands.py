@@ -189,7 +189,8 @@ def mcp(
     tools: Annotated[
         str,
         typer.Option(
-            metavar="FAMILY,…", help="Families of tools beside the usual ones: discovery, laddering, roundtable, poll."
+            metavar="FAMILY,…",
+            help="Families of tools beside the usual nine; a name that is none lists those there are.",
         ),
     ] = "",
 ) -> int:
@@ -197,8 +198,8 @@ def mcp(
 
     Speaks on stdin and stdout until the client leaves, or serves HTTP until interrupted. Only simulations under --root
     can be reached, by their id. A run that goes on when the client leaves, or at a first Ctrl-C or SIGTERM, is paused
-    and can be resumed; a second signal leaves at once. A server that cannot start answers its client's first request
-    with the reason.
+    and can be resumed; a second signal leaves at once. A server that cannot start answers its client's requests with
+    the reason.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The reply of a server that cannot start: `enquete mcp` answers its client's first request with the reason.
+"""The reply of a server that cannot start: `enquete mcp` answers its client's requests with the reason.
 
 Imports nothing of the MCP packages, because their absence is one of the reasons.
 """
@@ -26,11 +26,12 @@ def tell_client_why() -> Iterator[None]:
         yield
     except EnqueteError as error:
         with suppress(OSError):  # nobody is there any more
-            _refuse_first_request(str(error.fact or error))
+            _refuse_requests(str(error.fact or error))
         raise
 
 
-def _refuse_first_request(why: str) -> None:
+def _refuse_requests(why: str) -> None:
+    """Answer every request until the client leaves: one that is refused in a new protocol asks again in an old one."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return
     for line in sys.stdin:
@@ -40,7 +41,6 @@ def _refuse_first_request(why: str) -> None:
         error = {"code": INTERNAL_ERROR, "message": f"Enquete cannot start: {why}"}
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}) + "\n")
         sys.stdout.flush()
-        return
 
 
 def _id_of_request(line: str) -> str | int | None:
