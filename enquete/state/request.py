@@ -319,7 +319,7 @@ class RunRequest(BaseModel):
     ] = False
     language: Annotated[
         Spoken | None,
-        Field(description="language of the interviews; the simulation's own unless named"),
+        Field(description="language of the interviews"),
         OptionMetadata(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else the simulation's own"),
     ] = None
     respondent: Annotated[

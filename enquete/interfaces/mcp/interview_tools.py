@@ -257,7 +257,8 @@ async def _follow(ctx: Ctx, task: Task, seconds: float) -> Run | None:
         try:
             run = await task.wait(max(0.0, min(PROGRESS_INTERVAL_S, deadline - loop.time())))
         except RunLocked:  # by another server, for another agent that asked the same: its answers are ours
-            return await _wait_for_other(task, deadline)
+            await _wait_for_other(task, deadline)
+            return None
         event = task.latest
         if event is not None and event["tokens"] > reported:
             reported = event["tokens"]
