@@ -45,5 +45,5 @@ def wrong(sim: str, run: Run) -> None:
     enquete.estimate(sim, methods=[1])  # type: ignore[list-item]
     enquete.resume(sim, methods=["delphi"])  # type: ignore[call-arg]
     enquete.compare(run, sim)  # type: ignore[arg-type]
-    run.findings  # type: ignore[attr-defined]  # noqa: B018
+    run.finding  # type: ignore[attr-defined]  # noqa: B018
     enquete.no_such_name()  # type: ignore[attr-defined]

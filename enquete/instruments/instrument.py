@@ -154,9 +154,19 @@ def complete_head(draft: Draft) -> None:
 
 
 def _spoken(draft: Draft) -> Spoken:
-    """What the words of plain texts say; else the only language that texts are given in, or German as elsewhere."""
+    return _language_told(draft) or "de"
+
+
+def _language_told(draft: Draft) -> Spoken | None:
+    """Return what the words of plain texts say; else the only language that texts are given in."""
     given = {language for language in LANGUAGES if _keys(draft.values, language)}
-    return language_of(draft.texts()) or (given.pop() if len(given) == 1 else "de")
+    return language_of(draft.texts()) or (given.pop() if len(given) == 1 else None)
+
+
+def with_language(document: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """Return questions given as objects with a language for their plain texts, where their own words do not tell it."""
+    told = document.get("language_default") or _language_told(Draft(document, ""))
+    return dict(document) if told else {"language_default": language, **document}
 
 
 def _keys(node: object, language: str) -> bool:

@@ -40,7 +40,7 @@ from enquete.state.errors import (
     SimulationNotFound,
 )
 from enquete.state.request import DEFAULT_RUNS_AT_ONCE
-from enquete.state.settings import SECRETS, Environment, setting_of
+from enquete.state.settings import SECRETS, Environment, is_placeholder, setting_of
 from enquete.study.background import NotInTime
 from enquete.study.interviews import AlreadyCompleted, NotCompleted
 from enquete.study.runs import StillNeeded
@@ -242,10 +242,6 @@ class PromptHeaders(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # uvic
 # --- What leaves a server names no key, no token and no folder of the machine: neither answers nor logs
 
 
-SHORTEST = 6
-"""Masking a shorter one would spoil ordinary words, so a server does not start with one."""
-
-
 class Mask:
     """Replaces secrets by *** and the root by its name in what clients and logs are told."""
 
@@ -280,17 +276,19 @@ class MaskingFormatter(logging.Formatter):
 
 
 def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
-    """Of these, and of the token that clients send. Raises SettingsError: a wrong environment, too short a key."""
+    """Return the mask of the environment's secrets, and of the token that clients send.
+
+    A placeholder such as LLM_API_KEY=EMPTY is no secret: it stays, and so do the ordinary words that it is part of.
+
+    Raises:
+        SettingsError: the environment says something that it cannot mean.
+    """
     Environment.read()  # says better what is wrong with a variable
-    held = {name: secret for name in SECRETS if (secret := setting_of(name))}
-    for name, secret in held.items():
-        if len(secret) < SHORTEST:
-            raise SettingsError(
-                f"{name} has {len(secret)} characters: a server masks keys in what it tells, and so short a one would "
-                f"spoil ordinary words. Where the model's server wants no key, any word of {SHORTEST} characters or "
-                f"more will do"
-            )
-    return Mask([*held.values(), *([token.get_secret_value()] if token else [])], root)
+    values = [setting_of(name) for name in SECRETS]
+    secrets = [value for value in values if value and not is_placeholder(value)]
+    if token is not None:
+        secrets.append(token.get_secret_value())
+    return Mask(secrets, root)
 
 
 # --- What every error becomes, once: an exit code (its own), a status code of HTTP, and what each caller can do
@@ -324,20 +322,20 @@ REPLIES: Mapping[type[EnqueteError], ErrorReply] = {
     RunNotFound: ErrorReply(
         404,
         "GET …/status without task_id names the latest run",
-        "interview_status shows the latest run of a simulation, list_simulations those of all.",
+        "list_simulations names the latest runs of each simulation.",
     ),
     NobodyInterviewed: ErrorReply(
         http="POST …/pre begins a run before the simulation, POST …/post after it",
         mcp="conduct_interviews begins a run.",
     ),
     NothingYet: ErrorReply(
-        404, mcp="export_responses writes what a stopped run has; interview_status shows how far it is."
+        404, mcp="interview_status shows how far the run is; enquete://runs/SIM_ID/RUN_ID/exports writes what it has."
     ),
     RunMismatch: ErrorReply(
         409,
         "POST …/resume goes on with an unfinished run; new=true starts another one beside it",
-        "Go on with the unfinished run by resume_interviews with its resume_token (interview_status shows it), "
-        "or start another one beside it by conduct_interviews with new=true.",
+        "Go on with the unfinished run by control_interviews (interview_status shows it), or start another one beside "
+        'it by conduct_interviews with options={"new": true}.',
     ),
     PopulationMismatch: ErrorReply(409),
     NotCompleted: ErrorReply(409, "ask again when the simulation has completed, or send assume_completed=true"),
@@ -346,13 +344,13 @@ REPLIES: Mapping[type[EnqueteError], ErrorReply] = {
     StillDriven: ErrorReply(
         409,
         "POST …/runs/{run_id}/pause, and POST …/resume when it has stopped",
-        "Call pause_interviews, poll interview_status until it has stopped, then call resume_interviews again.",
+        'Give it the new budget by control_interviews with action="set_budget".',
     ),
     StillNeeded: ErrorReply(409),
     TooManyRuns: ErrorReply(
         429,
         "ask again when one of them is over",
-        "Poll interview_status until one has stopped, or call pause_interviews.",
+        "Poll interview_status until one has stopped, or pause one by control_interviews.",
     ),
     NotInTime: ErrorReply(
         503, "ask again later", "Wait before you call it again; whoever runs the server has to look at its drives."

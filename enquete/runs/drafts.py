@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from enquete.instruments.pack import pack_named
 from enquete.instruments.primary import parse_primary
+from enquete.instruments.text import LANGUAGES
 from enquete.ledger.folders import (
     StoredRun,
     new_run_id,
@@ -24,7 +25,7 @@ from enquete.memory.graph import require_reachable
 from enquete.models.faults import shown_url
 from enquete.runs.arms import critic_settings, study_arms
 from enquete.runs.choose_participants import describe_choice
-from enquete.runs.fit import fit_of
+from enquete.runs.fit import fit_of, spoken_by
 from enquete.runs.instrument_pins import drafts_named, method_settings, pin_instruments, revision, versions
 from enquete.runs.local_weights import resolve_local_model
 from enquete.runs.model_server import require_served, server_url
@@ -34,7 +35,7 @@ from enquete.runs.waves import choose_baseline, unused_baseline
 from enquete.simulations.population import (
     Population,
 )
-from enquete.state.asking import FEW, Arm, Language, Participant
+from enquete.state.asking import FEW, Arm, Language, Participant, Spoken
 from enquete.state.errors import SettingsError
 from enquete.state.model_names import has_own_service
 from enquete.state.request import MemoryKind, RunRequest
@@ -111,9 +112,10 @@ def draft_record(
         SettingsError, InstrumentError: Settings or instruments are wrong.
     """
     language_named = request.language or environment.language
-    language: Language = language_named or "de"
     request = move_setting_files(request, methods, load_methodology)
-    used, notices = pin_instruments(request, methods, language, kept)
+    language, (used, notices) = _in_language_of(
+        population, language_named, lambda language: pin_instruments(request, methods, language, kept)
+    )
     phases = choose_phases(request, population)
     require_questions(methods, phases)
     arms = resolve_arms(request, environment, needs_server=not only_estimated)
@@ -181,6 +183,37 @@ def draft_record(
     if weights is None and not only_estimated:
         server_url(record, machine)
     return record
+
+
+Pinned = tuple[dict[str, UsedInstrument], list[str]]
+"""Instruments by methodology, and what is to be said about them."""
+
+
+def _in_language_of(
+    population: Population, named: Spoken | None, pin: Callable[[Spoken], Pinned]
+) -> tuple[Spoken, Pinned]:
+    """Return the language of the interviews, and the instruments in it: the one that was named, else the population's.
+
+    Where a file of one's own lacks texts in the population's language, the interviews are held in the one that it is
+    written in, and the check of fit says that the two differ.
+
+    Args:
+        population: that is to be asked.
+        named: the language that the request or the environment names.
+        pin: reads the instruments for a language, with a notice for every text that is not in it.
+    """
+    if named is not None:
+        return named, pin(named)
+    spoken = spoken_by(population) or LANGUAGES[0]
+    chosen, pinned = spoken, pin(spoken)
+    for other in LANGUAGES:
+        _, notices = pinned
+        if other == spoken or not notices:
+            continue
+        in_other = pin(other)
+        if len(in_other[1]) < len(notices):  # fewer texts are missing
+            chosen, pinned = other, in_other
+    return chosen, pinned
 
 
 def questions_tested(methods: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

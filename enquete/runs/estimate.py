@@ -119,6 +119,9 @@ class Estimate(BaseModel):
     cap_tokens: int
     cap_usd: float | None = None
     notes: tuple[str, ...] = ()
+    refusals: Annotated[
+        tuple[str, ...], Field(description="why a run with these arguments would be refused whatever its budget")
+    ] = ()
 
     @property
     def calls(self) -> Range:
@@ -204,8 +207,9 @@ class Estimate(BaseModel):
             "usd": f"over the cap of {self.cap_usd} USD",
         }
         verdict = exceeded.get(self.exceeds, f"within the cap of {self.cap_tokens:,} tokens")
+        remarks = [*(f"would be refused: {why}" for why in self.refusals), *self.notes]
         return "\n".join(
-            [named, *lines, f"  in all: {_amount(self)}; {verdict}", *(f"  {note}" for note in self.notes)]
+            [named, *lines, f"  in all: {_amount(self)}; {verdict}", *(f"  {remark}" for remark in remarks)]
         )
 
     __str__ = __repr__

@@ -18,6 +18,8 @@ from pydantic import BaseModel
 
 from enquete.analysis.vocabulary import stemmed
 from enquete.instruments.instrument import Instrument
+from enquete.instruments.load import load_shipped
+from enquete.instruments.pack import pack_named, packs
 from enquete.instruments.text import Text, function_words, language_of, words_of
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import Fit, RunRecord, UsedInstrument
@@ -112,6 +114,45 @@ def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, met
     if len(shared) >= IN_TEXTS:
         return sum(stem in blob for stem in shared) / len(shared) < FEW
     return True if named else None
+
+
+def spoken_by(population: Population) -> Spoken | None:
+    """Return the language of what a simulation and its agents say; None where the words do not tell."""
+    return language_of(list(_texts(population)))
+
+
+def fitting_pack(population: Population, methods: Mapping[str, str]) -> str:
+    """Return the shipped pack whose questions are about what the population is about, if it is not the default one.
+
+    Args:
+        population: that is to be asked.
+        methods: dotted path of each methodology that may ask, by name.
+
+    Returns:
+        The pack's name; empty where the default pack fits, where none does, and where the words cannot tell.
+    """
+    texts = list(_texts(population))
+    language = language_of(texts)
+    words = " ".join(word for text in texts for word in words_of(text))
+
+    default = pack_named().name
+    if language is None or _is_pack_about(default, methods, language, words):
+        return ""
+    others = (name for name in packs() if name != default)
+    return next((name for name in others if _is_pack_about(name, methods, language, words)), "")
+
+
+def _is_pack_about(pack: str, methods: Mapping[str, str], language: Spoken, words: str) -> bool:
+    """Return whether most words of a pack's topics occur: a single one, such as “daily”, occurs anywhere."""
+    named: set[str] = set()
+    for name in pack_named(pack).instruments:
+        if name not in methods:
+            continue
+        instrument = load_shipped(load_methodology(methods[name]).instrument, name, pack)
+        topics = [text.in_(language) for text in instrument.subject() if text.has(language)]
+        named.update(stem for topic in topics for stem in stems(topic) if stem != stemmed(name))
+    found = [stem for stem in named if stem in words]
+    return len(found) > len(named) / 2
 
 
 def stems(text: str) -> list[str]:

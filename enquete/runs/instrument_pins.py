@@ -25,6 +25,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import to_json
 
+from enquete.instruments.instrument import with_language
 from enquete.instruments.load import instrument_hash, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
 from enquete.instruments.text import instrument_notices
@@ -189,6 +190,8 @@ def pin_instruments(
                 f"(instruments={{'{name}': FILE}})"
             )
         try:
+            if isinstance(own_file, dict):
+                own_file = with_language(own_file, language)
             if own_file:
                 read = read_own_file(methodology, own_file, request.own_folder)
             else:

@@ -23,6 +23,7 @@ from enquete.ledger.record import (
 )
 from enquete.runs.choose_participants import choose_participants
 from enquete.runs.drafts import choose_methods, draft_record, questions_tested
+from enquete.runs.fit import fitting_pack
 from enquete.runs.planning import require_own_limits
 from enquete.runs.population_changes import (
     differs_by_population,
@@ -75,6 +76,7 @@ def choose_run(
     population = choose_participants(read, request)
     population = population.joined_by(request.guests)
     interviews = interviews_folder(population, request.out)
+    request = _with_fitting_pack(request, environment, population, available)
     known = _known(request, population, interviews)
     unfinished = [run for run in known if not run.is_finished]
     if request.replay_of and request.respondent != "replay":
@@ -88,6 +90,17 @@ def choose_run(
         draft = draft_record(request, environment, population, methods, interviews, only_estimated=only_estimated)
     require_own_limits(draft, request.limits or {})
     return _choice(request, draft, population, known, interviews), population
+
+
+def _with_fitting_pack(
+    request: RunRequest, environment: Environment, population: Population, available: Mapping[str, str]
+) -> RunRequest:
+    """Return the request with the pack on the population's topic, where it names neither questions nor a pack."""
+    names_questions = request.pack or request.own_instruments or request.respondent == "replay" or request.rerun
+    if names_questions or (request.fit or environment.fit) == "any":
+        return request
+    pack = fitting_pack(population, available)
+    return request.model_copy(update={"pack": pack}) if pack else request
 
 
 def choose_again(choice: RunChoice, request: RunRequest, population: Population) -> RunChoice:

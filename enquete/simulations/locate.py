@@ -14,6 +14,7 @@ from enquete.simulations.action_log import PLATFORMS, LogSummary, Platform, coun
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.sources import LINES, PARQUET, TABLE_FILE, TABLES, clean, clip, one_line, read_object, whole
 from enquete.state.errors import SimulationError, SimulationNotFound
+from enquete.state.settings import root_of
 from enquete.state.untrusted_input import NO_WORKBOOK, WORKBOOKS
 
 MARKS = (REDDIT, TWITTER, CONFIG)
@@ -100,9 +101,10 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def list_simulations(root: Path) -> list[KnownSimulation]:
-    """The simulations under `<root>/simulations` and `<root>`, by id; a missing root holds none."""
-    base = root.resolve()
+def list_simulations(root: str | Path | None = None) -> list[KnownSimulation]:
+    """The simulations under `<root>/simulations` and `<root>`, by id; a missing root holds none. root: ENQUETE_ROOT's,
+    else this folder, unless named."""
+    base = root_of(root).resolve()
     simulations: dict[str, KnownSimulation] = {}
     for parent in (base / "simulations", base):
         for folder in sorted(parent.iterdir()) if is_folder(parent) else ():

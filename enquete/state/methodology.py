@@ -422,6 +422,7 @@ class Operation:
     over_budget: str = ""
     answered_by: str = ""
     ended_by: str = ""
+    aliases: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -323,7 +323,7 @@ class RunRequest(BaseModel):
     language: Annotated[
         Spoken | None,
         Field(description="language of the interviews"),
-        OptionMetadata(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else de"),
+        OptionMetadata(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else the simulation's own"),
     ] = None
     respondent: Annotated[
         Literal["llm", "synthetic", "replay"] | None,
@@ -637,6 +637,9 @@ class MemorySearch(BaseModel):
     ] = ""
     agent: Annotated[
         str, Field(max_length=500, description="only of this agent, by name or id"), OptionMetadata(value="NAME")
+    ] = ""
+    run_id: Annotated[
+        str, Field(max_length=500, description="only of this run, by run_id or token"), OptionMetadata(value="RUN")
     ] = ""
     limit: Annotated[int, Field(ge=1, le=MOST_EPISODES, description="at most so many episodes")] = 10
 

@@ -63,6 +63,19 @@ KEYS = ("LLM_API_KEY", "OPENAI_API_KEY")
 """Either names the key of the model's server."""
 SECRETS = (*KEYS, "ZEP_API_KEY", "ENQUETE_TOKEN", "ENQUETE_STORE")
 """Variables whose values are shown nowhere."""
+SHORTEST_SECRET = 6
+"""Characters. No provider gives out a shorter key, and masking so short a word would spoil ordinary text."""
+PLACEHOLDERS = frozenset(
+    {"lm-studio", "lmstudio", "ollama", "llama.cpp", "llamacpp", "local", "localai", "no-key", "nokey", "no-key-needed",
+     "no-key-required", "not-needed", "not-required", "notneeded", "sk-no-key-required", "unused", "vllm", "dummy-key",
+     "placeholder", "secret", "token-abc123"}
+)  # fmt: skip
+"""What the manuals of local model servers tell people to write where a key is asked for."""
+
+
+def is_placeholder(secret: str) -> bool:
+    """Return whether a key is none, but a word in its place, such as EMPTY: it needs no masking."""
+    return len(secret) < SHORTEST_SECRET or secret.casefold() in PLACEHOLDERS
 
 
 class Environment(BaseModel):

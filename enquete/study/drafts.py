@@ -94,6 +94,7 @@ class Author:
     context: InterviewContext
     model: str
     budget: Budget
+    topic: str = ""  # as whoever drafts named it
     kept: dict[str, _Kept] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)
     doubts: dict[str, str] = field(default_factory=dict)
@@ -124,7 +125,7 @@ class Author:
         """Those of the rule remain where too few of the model's can be used; those that were named are translated."""
         if material.named and material.bilingual:
             return material
-        asked = themes_input(material, shown)
+        asked = themes_input(material, shown).model_copy(update={"is_topic_given": bool(self.topic)})
         fewest = len(asked.wanted) or FEWEST_THEMES
         topic, kept = Pair(), list[ThemeOut]()
         sources: list[list[Post]] = []
@@ -146,6 +147,8 @@ class Author:
             return _by_rule(material, "themes", faults)
         themes = [_theme(theme, posts, material) for theme, posts in zip(kept[:MOST_THEMES], sources, strict=False)]
         topics: dict[Spoken, str] = {language: one_line(topic.in_(language)) for language in LANGUAGES}
+        if self.topic:  # a model translates it, and does not choose another one
+            topics.update(material.topics)
         return replace(material, topics=topics, themes=tuple(themes))
 
     # --- statements ---------------------------------------------------------------------------------------------------
@@ -378,7 +381,8 @@ class Pair(BaseModel):
 
 class ThemesIn(BaseModel):
     """hints: what the rule found. again: what was wrong before. described: posts are how those asked are described.
-    wanted: the themes themselves, where whoever drafts named them."""
+    wanted: the themes themselves, where whoever drafts named them. is_topic_given: whether whoever drafts named the
+    topic."""
 
     topic: str
     posts: list[Numbered]
@@ -386,6 +390,7 @@ class ThemesIn(BaseModel):
     again: list[str] = []
     described: bool = False
     wanted: list[str] = []
+    is_topic_given: bool = False
 
 
 class ThemeOut(Pair):
@@ -459,11 +464,17 @@ def _themes(data: ThemesIn, language: Language) -> str:
     )
     if data.wanted:
         themes = f"- themes: exactly these, in this order and translated: {'; '.join(data.wanted)}.\n"
+    topic = "- topic: what the study is about, a neutral noun phrase of at most twelve words.\n"
+    if data.is_topic_given:
+        topic = (
+            f"- topic: exactly {about}, and its translation. The study is about this alone: what these posts say about "
+            "other matters is no theme.\n"
+        )
     return _prompt(
         head,
         data.posts,
         "Give, in German and English:\n"
-        "- topic: what the study is about, a neutral noun phrase of at most twelve words.\n"
+        f"{topic}"
         f"{themes}Name only numbers from above. Words used most: {', '.join(data.hints)}.",
         data.again,
         '{"topic": {"de": "…", "en": "…"}, "themes": [{"de": "…", "en": "…", "posts": [3, 17]}]}',
@@ -698,6 +709,7 @@ class Drafting:
         if model and not (self._machine.api_key or self._machine.base_url or has_own_service(model)):
             why = "but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
             raise SettingsError(f"model {model!r} is named, {why}")
+        self._topic = topic
         folder = Path(into or f"drafts-{population.sim_id}").expanduser().absolute()
         self._material = material_of(population, folder, topic, themes)
         names = [name for written in drafted(self._material, dotted_paths()).values() for name in written]
@@ -719,7 +731,7 @@ class Drafting:
     async def _authored(self) -> Drafts:
         async with opened(self._material.folder, self.model, self._machine, RUN) as standalone:
             self._budget = standalone.budget
-            author = Author(standalone.context, self.model, standalone.budget)
+            author = Author(standalone.context, self.model, standalone.budget, self._topic)
             material = await author.draft(self._material, dotted_paths())
             return _written(material, standalone.ledger.total("tokens"))
 
@@ -770,7 +782,7 @@ def draft_on_server(sandbox: PathSandbox, sim_id: str, asked: DraftRequest) -> D
         simulation, root=sandbox.given["root"], into=folder, topic=asked.topic, themes=asked.themes,
         skip_non_people=asked.skip_non_people,
     ).make()  # fmt: skip
-    return DraftsData(sim_id=sim_id, folder=made.folder.name, themes=made.themes, files=_files_in(made.folder, "en"))
+    return DraftsData(sim_id=sim_id, folder=made.folder.name, themes=made.themes, files=drafts_in(made.folder, "en"))
 
 
 def drafts_on_server(sandbox: PathSandbox, sim_id: str, language: str = "en") -> list[DraftedFile]:
@@ -778,11 +790,11 @@ def drafts_on_server(sandbox: PathSandbox, sim_id: str, language: str = "en") ->
     findings. Raises OutsideRoot."""
     folder = Path(sandbox.given["own_folder"], drafts_folder(sim_id))
     sandbox.require_inside(folder)
-    return _files_in(folder, language)
+    return drafts_in(folder, language)
 
 
-def _files_in(folder: Path, language: str) -> list[DraftedFile]:
-    """Instruments in the order of methodologies, then what settings name."""
+def drafts_in(folder: Path, language: str) -> list[DraftedFile]:
+    """Return the files of a draft: instruments in the order of methodologies, then what settings name."""
     order = [*methodologies()]
     files = (file for file in folder.glob("*.yaml") if file.is_file())
     by_method = sorted(files, key=lambda file: (order.index(file.stem) if file.stem in order else len(order), file))

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from typing_extensions import Unpack
 
@@ -26,6 +26,8 @@ from enquete.state.request import FRESH, RunRequest, fields_about, parse_request
 from enquete.state.settings import root_of
 from enquete.study.arguments import Arguments, AskedOn
 from enquete.study.background import awaited, wait
+from enquete.study.people_frames import Population, as_source
+from enquete.study.progress import shown_progress
 from enquete.study.run import Run
 from enquete.study.runs import load_run
 from enquete.study.simulations import list_runs
@@ -34,46 +36,97 @@ from enquete.study.start import RESUME_ARGUMENTS, Start, choose_start, drive, fo
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def with_arguments(fields: Iterable[str]) -> Callable[[F], F]:
-    """Adds these arguments with their meaning, for `help()`."""
+def with_arguments(arguments: type, fields: Iterable[str]) -> Callable[[F], F]:
+    """Put a run's arguments in place of `**request`: in the signature, which completion reads, and in `help()`.
 
-    def with_meanings(function: F) -> F:
-        if function.__doc__:
-            meanings = {
-                name: FRESH if name == "fresh" else RunRequest.model_fields[name].description for name in fields
-            }
-            lines = "\n".join(f"    {name}: {meaning}" for name, meaning in meanings.items())
-            head = f"{inspect.cleandoc(function.__doc__)}\n\nArguments, all by name and none needed:"
-            function.__doc__ = f"{head}\n{lines}\n"
+    Args:
+        arguments: the TypedDict that type checkers read.
+        fields: the names of the arguments, in the order in which they are shown.
+    """
+    kinds = get_type_hints(arguments)
+    names = [name for name in fields if name in kinds]
+
+    def with_parameters(function: F) -> F:
+        signature = inspect.signature(function)
+        kept = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        named = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_default_of(name), annotation=kinds[name])
+            for name in names
+            if name not in signature.parameters
+        ]
+        function.__signature__ = signature.replace(parameters=[*kept, *named])  # type: ignore[attr-defined]
+
+        meanings = [f"    {name}: {_meaning_of(name)}" for name in names]
+        told = inspect.cleandoc(function.__doc__ or "")
+        function.__doc__ = "\n".join([told, "", "Arguments, all by name and none needed:", *meanings, ""])
         return function
 
-    return with_meanings
+    return with_parameters
+
+
+def _default_of(name: str) -> Any:
+    return False if name == "fresh" else RunRequest.model_fields[name].get_default(call_default_factory=True)
+
+
+def _meaning_of(name: str) -> str:
+    return FRESH if name == "fresh" else RunRequest.model_fields[name].description or ""
 
 
 RUN_ARGUMENTS = tuple(name for name in RunRequest.model_fields if name != "sim")
 
 
-@with_arguments(RUN_ARGUMENTS)
-def conduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]) -> Run:
-    """Interview every agent of a simulation; the run to its end or its next stop.
+@with_arguments(Arguments, RUN_ARGUMENTS)
+def conduct_interviews(
+    sim_id: Population, *, progress: Progress | bool | None = None, **request: Unpack[Arguments]
+) -> Run:
+    """Interview every agent of a population; the run to its end or its next stop.
 
     An unfinished run with the same settings is resumed, a finished one shown without a call.
 
-    Raises InputError and its children for anything that the caller can put right, before the first call.
+    Args:
+        sim_id: A sim_id below `root`, a simulation's folder, a personas file, or a DataFrame with a row a person
+            (columns name and persona; any others are kept). People without a simulation need `out`.
+        progress: A callback; True and False switch bars on and off. Unless said, they are shown in notebooks and
+            terminals.
+
+    Returns:
+        The run: run.responses is a DataFrame with a row an answer, run.findings what was found, run.report the report.
+
+    Raises:
+        InputError: anything that the caller can put right, before the first call.
+
+    Example:
+        >>> import enquete
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({
+        ...     "name": ["Ada", "Ben", "Cleo"],
+        ...     "persona": ["Bakes bread in a village.", "Sells bread in a city.", "Eats bread every day."],
+        ... })
+        >>> run = enquete.conduct_interviews(
+        ...     people, out="results", methods="poll", respondent="synthetic", language="en", progress=False
+        ... )
+        >>> run.status
+        'completed'
+        >>> run.responses["agent_name"].nunique()
+        3
     """
-    return _sync(choose_start(parse_request(sim=str(sim_id), **request)), progress)
+    return _sync(_choose(sim_id, request), progress)
 
 
-@with_arguments(RUN_ARGUMENTS)
+@with_arguments(Arguments, RUN_ARGUMENTS)
 async def aconduct_interviews(
-    sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]
+    sim_id: Population, *, progress: Progress | bool | None = None, **request: Unpack[Arguments]
 ) -> Run:
     """`conduct_interviews` in the caller's event loop. Cancelled, the run pauses first: what is in flight is filed."""
-    return await _async(choose_start(parse_request(sim=str(sim_id), **request)), progress)
+    return await _async(_choose(sim_id, request), progress)
 
 
-@with_arguments(RESUME_ARGUMENTS)
-def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Unpack[AskedOn]) -> Run:
+def _choose(population: Population, request: Mapping[str, Any]) -> Start:
+    return choose_start(parse_request(sim=as_source(population, request.get("out")), **request))
+
+
+@with_arguments(AskedOn, RESUME_ARGUMENTS)
+def resume(token_or_sim: str | Path, *, progress: Progress | bool | None = None, **request: Unpack[AskedOn]) -> Run:
     """Go on with an unfinished run, named by its resume token, its run_id, or its simulation (the latest unfinished
     one).
 
@@ -82,53 +135,71 @@ def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **requ
     return _sync(start_of_resume(str(token_or_sim), dict(request)), progress)
 
 
-@with_arguments(RESUME_ARGUMENTS)
-async def aresume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Unpack[AskedOn]) -> Run:
+@with_arguments(AskedOn, RESUME_ARGUMENTS)
+async def aresume(
+    token_or_sim: str | Path, *, progress: Progress | bool | None = None, **request: Unpack[AskedOn]
+) -> Run:
     """`resume` in the caller's event loop. Cancelled, the run pauses first: what is in flight is filed."""
     return await _async(start_of_resume(str(token_or_sim), dict(request)), progress)
 
 
-@with_arguments(RUN_ARGUMENTS)
-def estimate(sim_id: str | Path, **request: Unpack[Arguments]) -> Estimate:
+@with_arguments(Arguments, RUN_ARGUMENTS)
+def estimate(sim_id: Population, **request: Unpack[Arguments]) -> Estimate:
     """What `conduct_interviews` with these arguments would cost: calls, tokens, money and time, each as a range.
 
-    Nothing is asked and nothing is written; the prompts are built for a sample of the agents and measured. Raises
-    InputError and its children for anything that is wrong with the arguments.
+    Nothing is asked and nothing is written; the prompts are built for a sample of the agents and measured. `refusals`
+    says why such a run would not begin. Raises InputError and its children for anything that is wrong with the
+    arguments.
     """
     return wait(aestimate(sim_id, **request), lambda: None)
 
 
-@with_arguments(RUN_ARGUMENTS)
-async def aestimate(sim_id: str | Path, **request: Unpack[Arguments]) -> Estimate:
+@with_arguments(Arguments, RUN_ARGUMENTS)
+async def aestimate(sim_id: Population, **request: Unpack[Arguments]) -> Estimate:
     """`estimate` in the caller's event loop."""
-    return (await foresee(parse_request(sim=str(sim_id), **request))).estimate
+    source = as_source(sim_id, request.get("out"))
+    return (await foresee(parse_request(sim=source, **request))).estimate
 
 
-def _sync(task: Start, progress: Progress | None) -> Run:
+def _sync(task: Start, progress: Progress | bool | None) -> Run:
     wait(task.require_server())
-    driver = task.driver(progress)  # to import the graphs takes longer than a server to answer
-    return wait(drive(task, driver), driver.pause)
+    with shown_progress(progress) as report:
+        driver = task.driver(report)  # to import the graphs takes longer than a server to answer
+        return wait(drive(task, driver), driver.pause)
 
 
-async def _async(task: Start, progress: Progress | None) -> Run:
+async def _async(task: Start, progress: Progress | bool | None) -> Run:
     await task.require_server()
-    driver = task.driver(progress)
-    return await awaited(drive(task, driver), driver.pause)
+    with shown_progress(progress) as report:
+        driver = task.driver(report)
+        return await awaited(drive(task, driver), driver.pause)
 
 
 # --- Questions as Python objects: a study without any file
 
 
-@with_arguments(RUN_ARGUMENTS)
+@with_arguments(Arguments, RUN_ARGUMENTS)
 def ask(
-    sim_id: str | Path,
+    sim_id: Population,
     *questions: PollQuestion,
     topic: str = "",
     instruction: Words | None = None,
     confidence: bool = False,
+    progress: Progress | bool | None = None,
     **request: Unpack[Arguments],
 ) -> Run:
     """Ask every agent these questions once; the run, with the ledger, table and report of any other.
+
+    Example:
+        >>> import enquete
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"name": ["Ada", "Ben"], "persona": ["Bakes bread.", "Sells bread."]})
+        >>> run = enquete.ask(
+        ...     people, enquete.Likert("Bread is too dear."), enquete.Open("Why?"), out="results",
+        ...     respondent="synthetic", language="en", progress=False,
+        ... )
+        >>> run.wide.shape[0]
+        2
 
     Takes all that `conduct_interviews` takes but methods and instruments. `confidence`: also ask how sure agents are of
     each rating, which doubles its cost. Raises InstrumentError with every question
@@ -142,7 +213,7 @@ def ask(
     name = next(name for name, method in methodologies().items() if issubclass(method.instrument, QuestionsInstrument))
     document = as_document(questions, topic, instruction, confidence=confidence)
     asked: Arguments = {**request, "methods": [name], "instruments": {name: document}}
-    return conduct_interviews(sim_id, **asked)
+    return conduct_interviews(sim_id, progress=progress, **asked)
 
 
 # --- What a simulation's own life asks for: T0 when it is ready, everything else when it has completed
@@ -168,8 +239,8 @@ class Wanted:
     token: str | None = None
 
 
-@with_arguments(RUN_ARGUMENTS)
-def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]) -> Run:
+@with_arguments(Arguments, RUN_ARGUMENTS)
+def on_ready(sim_id: str | Path, *, progress: Progress | bool | None = None, **request: Unpack[Arguments]) -> Run:
     """Take T0: call it when a simulation is ready and has not begun.
 
     Arguments as in `conduct_interviews`. A T0 that was taken already is shown, an unfinished one is gone on with.
@@ -178,8 +249,8 @@ def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request:
     return conduct_interviews(sim_id, progress=progress, **before(sim_id, request))
 
 
-@with_arguments(RUN_ARGUMENTS)
-def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]) -> Run:
+@with_arguments(Arguments, RUN_ARGUMENTS)
+def on_completed(sim_id: str | Path, *, progress: Progress | bool | None = None, **request: Unpack[Arguments]) -> Run:
     """Ask everything that is asked after the simulation: call it when a simulation has completed.
 
     Goes on with the run that waits for the simulation; without one it uses the latest T0, and without a T0 a

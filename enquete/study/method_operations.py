@@ -48,15 +48,21 @@ def operations() -> Mapping[str, tuple[str, Operation]]:
     }
 
 
+def operation_named(name: str) -> tuple[str, Operation]:
+    """Return the methodology and the operation of this name or alias. Raises SettingsError listing those there are."""
+    for known, (methodology, operation) in operations().items():
+        if name == known or name in operation.aliases:
+            return methodology, operation
+    raise SettingsError(f"no operation {name!r}; there are {', '.join(operations())}")
+
+
 async def operate(
     name: str, given: Mapping[str, Any], root: Path, own_folder: str | None = None, tasks: Tasks | None = None
 ) -> dict[str, JsonValue]:
     """Carry an operation out. tasks: a server's, in its loop: so many runs are driven at once, and paused at its end.
 
     Raises SettingsError naming the argument that does not fit, InputError and its children, TooManyRuns, Busy."""
-    if name not in operations():
-        raise SettingsError(f"no operation {name!r}; there are {', '.join(operations())}")
-    methodology, operation = operations()[name]
+    methodology, operation = operation_named(name)
     try:
         asked = operation.takes.model_validate(dict(given))
     except ValidationError as error:

@@ -50,10 +50,53 @@ EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awai
 
 MEMBERS = (
     "status", "note", "run_id", "resume_token", "path", "responses", "all_responses", "wide", "agents", "tables",
-    "results", "flags", "page_one",
+    "results", "findings", "flags", "page_one",
     "brief", "report", "figures", "figure", "export", "stages", "spent", "spent_usd",
 )  # fmt: skip
 """What `dir(run)` and a notebook's completion show. Everything else is for the interfaces and may change."""
+
+
+ACROSS = "across"
+"""In place of a methodology, of a finding that joins several."""
+
+
+@dataclass(frozen=True)
+class RunFinding:
+    """One finding of a run.
+
+    Attributes:
+        text: The sentence, in the run's language.
+        methodology: Whose finding it is; "across" where it joins several.
+        kind: Whether it is a tested difference, a position with its uncertainty, or a test that found nothing.
+        estimate, low, high: With its interval; None where it has none.
+        p: Of the test, adjusted for how many were made; None where none was needed.
+        test: Its name.
+        n, n_total: Agents whose answers it rests on, of how many.
+        exploratory: Whether it tests a question that is not one of the study's primary ones.
+        items: Whose answers it rests on, by item id.
+    """
+
+    text: str
+    methodology: str
+    kind: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str
+    n: int
+    n_total: int
+    exploratory: bool
+    items: tuple[str, ...]
+
+    @classmethod
+    def of(cls, methodology: str, row: Mapping[str, Any]) -> RunFinding:
+        """Read a finding as page_one.json has it."""
+        return cls(
+            text=row["text"], methodology=row.get("methodology") or methodology, kind=row["kind"],
+            estimate=row["estimate"], low=row["low"], high=row["high"], p=row["p"], test=row["test"], n=row["n"],
+            n_total=row["n_total"], exploratory=row["exploratory"], items=tuple(row["items"]),
+        )  # fmt: skip
 
 
 class Run:
@@ -65,7 +108,8 @@ class Run:
     all_responses: the same of every arm (respondent B, probes, replicates …), told apart by `arm` and `arm_role`
     wide, agents: one row per agent, DataFrames: all closed answers; what was found of it, and its covariates
     tables: the tables of the methodologies by name, DataFrames
-    results: findings by methodology, as JSON values
+    results: what was found by methodology, as JSON values
+    findings: what was found, a RunFinding each: text, methodology, estimate, low, high, p, n, n_total, items
     flags: what a reader must know before using the data
     page_one, brief, report: page one of the report as data and as Markdown; all of it, Markdown
     figures, figure(name): names of the figures there are; one of them, to be shown or saved
@@ -198,6 +242,15 @@ class Run:
         """Page one of the report as data: title, question, what was asked of whom, findings, whether the data can be
         used, and up to ten findings of every methodology; {} before the first stop."""
         return read_result(self.path / "page_one.json")
+
+    @property
+    def findings(self) -> list[RunFinding]:
+        """What was found, by methodology, the most telling first; those that join methodologies come first."""
+        page = self.page_one
+        rows = [(ACROSS, row) for row in page.get("across", ())]
+        for part in page.get("methodologies", ()):
+            rows += [(str(part["methodology"]), row) for row in part["findings"]]
+        return [RunFinding.of(name, row) for name, row in rows]
 
     @property
     def brief(self) -> str:

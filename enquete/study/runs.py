@@ -66,19 +66,25 @@ def search_memory(
     query: str = "",
     *,
     agent: str = "",
+    run_id: str = "",
     limit: int = 10,
-    root: str | None = None,
-    out: str | None = None,
+    root: str | Path | None = None,
+    out: str | Path | None = None,
 ) -> list[MemoryRecord]:
     """Episodes of a simulation's interviews that fit the words, best first; the newest without words.
 
-    agent: only of whom this name or id is. Creates nothing and asks no graph: runs' own files are read. Raises
-    RunNotFound where nobody was interviewed, MemoryFault where such a file is damaged.
+    agent: only of whom this name or id is. run_id: only of this run, by run_id or resume token. Creates nothing and
+    asks no graph: runs' own files are read. Raises RunNotFound where nobody was interviewed, MemoryFault where such a
+    file is damaged.
     """
     interviews = interviews_of(str(sim_id), root, out)
     if not (interviews / "runs").is_dir():
         raise nobody_interviewed(sim_id, interviews)
-    return search(episodes(interviews), query, agent=agent, limit=max(0, min(limit, MOST_EPISODES)))
+    spoken = episodes(interviews)
+    if run_id:
+        name = find_run(interviews, run_id).name
+        spoken = (episode for episode in spoken if episode.run_id == name)
+    return search(spoken, query, agent=agent, limit=max(0, min(limit, MOST_EPISODES)))
 
 
 def sync_memory(
@@ -86,8 +92,8 @@ def sync_memory(
     *,
     memory: MemoryKind | None = None,
     patience_s: float = DEFAULT_SYNC_PATIENCE_S,
-    root: str | None = None,
-    out: str | None = None,
+    root: str | Path | None = None,
+    out: str | Path | None = None,
 ) -> Delivery:
     """Send what the graph has not got of all runs' episodes, waiting for it as long as it asks and `patience_s` allows.
 
@@ -113,13 +119,15 @@ def sync_memory(
         graph.close()
 
 
-def memory_preferences(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[PreferenceShare]:
+def memory_preferences(
+    sim_id: str | Path, *, root: str | Path | None = None, out: str | Path | None = None
+) -> list[PreferenceShare]:
     """Which configuration of a respondent was preferred how often over all runs, by question and stakeholder type."""
     with LocalMemory.opened(interviews_of(str(sim_id), root, out), read_only=True) as memory:
         return standings(memory.preferences())
 
 
-def count_compared(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> int:
+def count_compared(sim_id: str | Path, *, root: str | Path | None = None, out: str | Path | None = None) -> int:
     """How many pairs of answers were compared over all runs, also those from which no preference follows."""
     with LocalMemory.opened(interviews_of(str(sim_id), root, out), read_only=True) as memory:
         return memory.count_compared()
@@ -149,7 +157,7 @@ def deletion(
     sim_id: str | Path, run_id: str | None = None, *, root: str | Path | None = None, out: str | Path | None = None
 ) -> Deletion:
     """What `delete` with these arguments would take away. Changes nothing. Raises as that does."""
-    interviews = interviews_of(str(sim_id), str(root) if root else None, str(out) if out else None)
+    interviews = interviews_of(str(sim_id), root, out)
     runs = _named(interviews, run_id)
     _require_needed_by_none(interviews, {run.name for run in runs})
     with ExitStack() as locks:
@@ -252,7 +260,9 @@ COPY_TO_EXPORT = (
 )
 
 
-def load_run(sim_id: str | Path, run_id: str | None = None, *, root: str | None = None, out: str | None = None) -> Run:
+def load_run(
+    sim_id: str | Path, run_id: str | None = None, *, root: str | Path | None = None, out: str | Path | None = None
+) -> Run:
     """A stored run: by run_id or token, else the canonical one, else the latest.
 
     Raises RunNotFound, and LedgerError where that run, or one begun after it, cannot be read.
@@ -263,12 +273,12 @@ def load_run(sim_id: str | Path, run_id: str | None = None, *, root: str | None 
     return Run(_canonical(str(sim_id), interviews, survey(interviews)), shown=True)
 
 
-def pointers(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> dict[str, str]:
+def pointers(sim_id: str | Path, *, root: str | Path | None = None, out: str | Path | None = None) -> dict[str, str]:
     """Which run counts for each "phase/methodology", and for the synthesis. Raises LedgerError."""
     return latest(interviews_of(str(sim_id), root, out))
 
 
-def current_run(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> Run:
+def current_run(sim_id: str | Path, *, root: str | Path | None = None, out: str | Path | None = None) -> Run:
     """The latest unfinished run, else what `load_run` shows. Raises as that does."""
     interviews = interviews_of(str(sim_id), root, out)
     stored = survey(interviews)
@@ -292,8 +302,8 @@ def export(
     sim_id: str | Path,
     run_id: str | None = None,
     *,
-    root: str | None = None,
-    out: str | None = None,
+    root: str | Path | None = None,
+    out: str | Path | None = None,
     figures: FigureFormat = "svg",
     language: str = "",
     by: str = "",
@@ -327,12 +337,12 @@ def export(
     return run.path
 
 
-def load_population(sim_id: str | Path, *, root: str | None = None, skip_non_people: bool = False) -> Population:
+def load_population(sim_id: str | Path, *, root: str | Path | None = None, skip_non_people: bool = False) -> Population:
     """The agents of a simulation folder or personas file, as they would be interviewed."""
     return read_population(locate(str(sim_id), root_of(root)), skip_non_people=skip_non_people)
 
 
-def check(sim_id: str | Path, *, root: str | None = None) -> CheckReport:
+def check(sim_id: str | Path, *, root: str | Path | None = None) -> CheckReport:
     """What was found, what is missing, what does not match. Creates nothing."""
     return check_simulation(str(sim_id), root_of(root))
 
@@ -365,11 +375,21 @@ class RunComparison:
 
 
 def compare(first: Run, second: Run) -> RunComparison:
-    """All rows of two runs of the same population, matched by what was asked of whom. Raises SettingsError."""
+    """All rows of two runs of the same population, matched by what was asked of whom.
+
+    Raises SettingsError for what is no run, and for runs that share nothing.
+    """
     for run in (first, second):
         if not hasattr(run, "responses"):
             raise SettingsError(f"compare: {named(run)} is no run; give two, such as load_run(SIM, 'run_…')")
-    return compare_tables(first.all_responses, second.all_responses)
+    compared = compare_tables(first.all_responses, second.all_responses)
+    if compared.rows == 0:
+        raise SettingsError(
+            f"compare: runs {first.run_id} ({first.record.sim_id}: {', '.join(first.record.methods)}) and "
+            f"{second.run_id} ({second.record.sim_id}: {', '.join(second.record.methods)}) share no answer: nobody "
+            "was asked the same item in both; compare two runs of one population and one methodology"
+        )
+    return compared
 
 
 def compare_tables(first: pd.DataFrame, second: pd.DataFrame) -> RunComparison:

@@ -50,7 +50,7 @@ class RunSummary:
         return self.is_readable and self.status != "completed"
 
 
-def list_runs(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[RunSummary]:
+def list_runs(sim_id: str | Path, *, root: str | Path | None = None, out: str | Path | None = None) -> list[RunSummary]:
     """Runs of a simulation, oldest first; one whose ledger cannot be read is `damaged`, or `newer` than this version,
     and its note says why and what can be done. Creates nothing."""
     stored = survey(interviews_of(str(sim_id), root, out))
@@ -66,12 +66,14 @@ def _summary(run: StoredRun | UnreadableRun) -> RunSummary:
     return RunSummary(run.folder.name, run.status, str(run.error), run.created_at, methods, language, "")
 
 
-def is_driven(sim_id: str | Path, run_id: str, *, root: str | None = None, out: str | None = None) -> bool:
+def is_driven(
+    sim_id: str | Path, run_id: str, *, root: str | Path | None = None, out: str | Path | None = None
+) -> bool:
     """Whether a process is driving this run right now. Raises RunNotFound."""
     return is_held(find_run(interviews_of(str(sim_id), root, out), run_id))
 
 
-def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
+def interviews_of(sim_id: str, root: str | Path | None, out: str | Path | None) -> Path:
     """Where results of a population are, whether there are any or not.
 
     Below `out` a population that is gone is found by its name alone. Raises SimulationNotFound where it is not below

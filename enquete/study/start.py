@@ -54,7 +54,7 @@ from enquete.runs.estimate import (
     rehearse,
 )
 from enquete.runs.executors import require_executor
-from enquete.runs.fit import is_open, judged, require_fit
+from enquete.runs.fit import is_open, judged, require_fit, told
 from enquete.runs.model_server import asked_url, require_server_of, telling
 from enquete.runs.planning import CRITIC, NARRATIVE, planned, require_own_limits
 from enquete.runs.result_folders import claim_folder, find_run_below
@@ -559,7 +559,20 @@ async def foresee(asked: RunRequest) -> Foreseen:
         )
     machine, checked = resolve_machine(asked, environment), is_checked(asked, choice)
     expected = await estimate_run(choice, population, machine, checked=checked)
-    return Foreseen(expected, choice.record.fit)
+    refusals = _refusals(choice.record, expected) if checked else ()
+    return Foreseen(expected.model_copy(update={"refusals": refusals}), choice.record.fit)
+
+
+def _refusals(record: RunRecord, estimate: Estimate) -> tuple[str, ...]:
+    """Return why a run would be refused whatever its budget."""
+    why = []
+    if estimate.cap_usd is not None and estimate.unpriced:
+        why.append(f"budget_usd cannot be held: the price of {', '.join(estimate.unpriced)} is unknown")
+    if record.fit is not None and not is_open(record):  # else a model judges when the run begins
+        why += told(record.fit, "en")
+    elif record.fit is not None and record.fit.language:
+        why += told(record.fit.model_copy(update={"methods": []}), "en")
+    return tuple(why)
 
 
 def is_checked(request: RunRequest, choice: RunChoice) -> bool:

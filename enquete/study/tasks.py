@@ -3,12 +3,6 @@ root.
 
 A task is its run: its id is the run_id, and what becomes of it is in the run's folder. A server that was restarted
 finds the run there (`PathSandbox.run`) and resumes it by its token; nothing is kept in memory that could be lost.
-
-Progress in a notebook: tqdm's bars, one a methodology, phase, arm and round.
-
-    run = enquete.conduct_interviews(sim, progress=Bars())
-
-A callback for the façade's `progress`. Events may come from another thread, so nothing here touches the caller's loop.
 """
 
 from __future__ import annotations
@@ -19,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from enquete.ledger.drives import has_ledger
 from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest, some_of
@@ -31,45 +25,6 @@ from enquete.study.run import Run
 from enquete.study.runs import current_run, load_run
 from enquete.study.simulations import RunSummary, list_runs
 from enquete.study.start import Start, choose_start, drive, start_of_resume
-
-if TYPE_CHECKING:
-    from tqdm.auto import tqdm
-
-# --- Progress in a notebook ------------------------------------------------------------------------------------------
-
-
-class Bars:
-    """Bars with agents answered of agents asked; a bar is closed when its round is complete, the others by `close`."""
-
-    def __init__(self) -> None:
-        from tqdm.auto import tqdm  # noqa: PLC0415 - of the extra "notebook": who lacks it is told before a run begins
-
-        self._new_bar = tqdm
-        self._bars: dict[EventRow, tqdm[Any]] = {}
-
-    def __call__(self, event: Event) -> None:
-        row = row_of(event)
-        if row not in self._bars:
-            self._bars[row] = self._new_bar(total=int(event["total"]), initial=0, desc=_title(row), unit="agent")
-        bar = self._bars[row]
-        if bar.disable:  # closed: the round was complete
-            return
-        bar.set_postfix_str(event.get("fault") or f"{event['tokens']:,} tokens", refresh=False)
-        bar.update(int(event["done"]) - bar.n)
-        bar.refresh()
-        if event["done"] >= event["total"]:
-            bar.close()
-
-    def close(self) -> None:
-        """Let go of the bars of rounds that were not finished (the run paused)."""
-        for bar in self._bars.values():
-            bar.close()
-
-
-def _title(row: EventRow) -> str:
-    methodology, phase, arm, number = row
-    return f"{methodology} {phase} round {number}" + ("" if arm == "main" else f" ({arm})")
-
 
 # --- Runs that a server drives ---------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import pytest
 import enquete
 from enquete.interfaces.cli import summary
 from enquete.interfaces.cli.summary import Place
-from enquete.interfaces.mcp.tools import run_state
+from enquete.interfaces.mcp.run_states import describe_run
 from enquete.interfaces.views import StatusWord, outcome_of
 from enquete.ledger.folders import held
 from enquete.study.run import StageStatus
@@ -44,7 +44,7 @@ def test_a_run_that_goes_on_says_nothing_of_what_an_earlier_stop_found(tmp_path:
     flags = set(run.flags) - set(run.record.notices)
     assert flags
     with held(run.folder):
-        assert run.flags == run_state(run, None, str).flags == list(run.record.notices)
+        assert run.flags == describe_run(run, None, str).warnings == list(run.record.notices)
         shown = "\n".join(summary.summary_lines(run, Place(str(tmp_path), out=out)))
     assert not [flag for flag in flags if flag in shown]
     assert set(run.flags) >= flags  # afterwards they are told again

@@ -167,7 +167,7 @@ def discovery(terminal: Terminal) -> None:
         terminal.enquete("discover", "start_project", "project_id=p", shows=picked("project_id"))
         place = ["project_id=p", "conversation_id=bob", "ds_id=process/bakery"]
         terminal.enquete(
-            "discover", "conduct_interview", *place, "person=Bob", "budget=5", "--converse",
+            "discover", "discover_record", *place, "person=Bob", "budget=5", "--converse",
             answers=f"{described}\n{times}\n", shows=picked("status", "missing", "ascr"),
         )  # fmt: skip
 

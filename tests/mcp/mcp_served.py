@@ -8,7 +8,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import uvicorn
 from mcp import Client
 
-from enquete.interfaces.mcp.server import http_app, make_server_state
+from enquete.interfaces.mcp.server import close, http_app, make_server_state
 from tests.support.populations import mirofish_folder
 
 METHOD = "diversity"
@@ -55,9 +55,9 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def serving(root: Path) -> Iterator[str]:
-    """The address of a server on `root`, in a thread with a loop of its own."""
-    port, server_state = free_port(), make_server_state(root)
+def serving(root: Path, families: Sequence[str] = ()) -> Iterator[str]:
+    """The address of a server on `root` with these families of tools, in a thread with a loop of its own."""
+    port, server_state = free_port(), make_server_state(root, families)
     app = http_app(server_state, "127.0.0.1", [])
     server = uvicorn.Server(
         uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=2, ws="none")
@@ -65,7 +65,7 @@ def serving(root: Path) -> Iterator[str]:
 
     async def serve() -> None:
         await server.serve()
-        await server_state.tasks.close()
+        await close(server_state)
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()

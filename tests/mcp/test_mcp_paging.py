@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.interfaces.mcp.shapes import MOST_CHARS
-from enquete.interfaces.mcp.tools import (
+from enquete.interfaces.mcp.paging import (
     ENTRY_CHARS,
     PAGE_CHARS,
     NoSuchPart,
@@ -21,6 +20,7 @@ from enquete.interfaces.mcp.tools import (
     require_section,
     text_pages,
 )
+from enquete.interfaces.mcp.results import MAX_RESULT_CHARS
 
 SCALARS = st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=20)
 FINDINGS = st.recursive(
@@ -41,7 +41,7 @@ def test_pages_are_small_and_lose_nothing(value: Any, times: int) -> None:
     pages = pages_of(list(entries(whole)))
     assert sum(scalars(entry.value) for page in pages for entry in page) == scalars(whole)
     for page in pages:
-        assert len(json.dumps([entry.model_dump() for entry in page], ensure_ascii=False)) <= MOST_CHARS
+        assert len(json.dumps([entry.model_dump() for entry in page], ensure_ascii=False)) <= MAX_RESULT_CHARS
 
 
 def test_numbers_stay_together_and_long_texts_are_cut() -> None:

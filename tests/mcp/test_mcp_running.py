@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from mcp import Client
 from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import QUICK, Served, serving, simulation, text_of
 
 import enquete
+from enquete.demo import demo_population
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("no_reports")
@@ -55,12 +57,13 @@ async def until(client: Client, sim_id: str, *statuses: str) -> dict[str, Any]:
         await asyncio.sleep(0.1)
 
 
-def test_a_run_reports_progress_that_only_grows_and_ends_completed(fresh: Served) -> None:
-    heard: list[tuple[float, str]] = []
+def test_a_run_reports_progress_of_the_whole_that_only_grows_and_ends_completed(fresh: Served) -> None:
+    """In tokens: the last report is what the run has cost, and its total what the whole was expected to."""
+    heard: list[tuple[float, float, str]] = []
 
     async def progress(done: float, total: float | None, message: str | None) -> None:
-        assert total is None
-        heard.append((done, message or ""))
+        assert total is not None
+        heard.append((done, total, message or ""))
 
     async def work(client: Client) -> Any:
         arguments = {"sim_id": fresh.untouched, "methods": [QUICK], "language": "en", "wait_seconds": 120}
@@ -68,50 +71,166 @@ def test_a_run_reports_progress_that_only_grows_and_ends_completed(fresh: Served
 
     result = fresh.session(work)
     assert not result.is_error, text_of(result)
-    assert result.structured_content["status"] == "completed"
-    counts = [done for done, _ in heard]
-    assert counts
+    state = result.structured_content
+    assert state["status"] == "completed"
+    assert heard
+    counts = [done for done, _, _ in heard]
     assert counts == sorted(set(counts))
-    assert heard[-1][1].startswith(f"{QUICK} T1 round 1: 4/4 agents")
+    assert all(done <= total for done, total, _ in heard)
+    last, total, message = heard[-1]
+    assert (last, total) == (state["tokens"], max(state["tokens"], state["expected_tokens"]))
+    assert message.startswith(f"{QUICK} T1 round 1: 4/4 agents")
     again = fresh.session(work)
-    assert again.structured_content["shown"]
+    assert again.structured_content["run_id"] == state["run_id"]
     assert "nobody was asked" in text_of(again)
 
 
-def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name(served: Served) -> None:
-    bank, own_folder = DATA / "sim_683e8059ab27", served.root / "instruments"
-    shutil.copytree(bank, served.root / "simulations" / bank.name)
-    drafts = served.call("draft_instruments", sim_id=bank.name, into="bank").structured_content
-    by_methodology = {file["methodology"]: file for file in drafts["files"]}
-    named = by_methodology["diversity"]["name"]
-    assert (named, f'"{by_methodology["longitudinal"]["name"]}"' in drafts["next"]) == ("bank/diversity", True)
-    read = served.session(lambda client: client.read_resource(by_methodology["diversity"]["resource_uri"]))
-    assert "# DRAFT, by rule from what the agents of sim_683e8059ab27 wrote" in read.contents[0].text
-    again = text_of(served.call("draft_instruments", sim_id=bank.name, into="bank"))
-    assert "is there already; name another folder" in again
-    assert str(served.root) not in again
-    drafted = served.call("draft_instruments", sim_id=bank.name, into="own", topic="Banks", themes=["cashback", "fees"])
-    assert drafted.structured_content["themes"] == ["cashback", "fees"]
-    shutil.rmtree(own_folder / "own")
-    refused = served.call("draft_instruments", sim_id=bank.name, themes=["x"] * 9)
-    assert text_of(refused).startswith("draft_instruments: themes: ")
-    (own_folder / "bank" / "longitudinal.yaml").rename(own_folder / "cashback.yaml")
-    instruments = served.call("list_instruments").structured_content["instruments"]
-    listed = {instrument["file"] for instrument in instruments if instrument["file"]}
-    assert listed == {"cashback", named, "bank/delphi", "bank/scenario", "bank/roundtable"}
-    weighed = served.call("estimate_interviews", sim_id=bank.name, instruments={"diversity": named}, language="en")
-    assert not weighed.is_error, text_of(weighed)
-    asked = {"sim_id": bank.name, "methods": ["longitudinal"], "phase": "T1", "language": "en", "wait_seconds": 120}
-    result = served.call("conduct_interviews", **asked, instruments={"longitudinal": "cashback"}, fit="checked")
-    assert not result.is_error, text_of(result)
-    assert result.structured_content["status"] == "completed"
-    results = served.call("get_interview_results", sim_id=bank.name, methodology="longitudinal").structured_content
-    assert any(theme in json.dumps(results, ensure_ascii=False) for theme in drafts["themes"])
-    refused = served.call("conduct_interviews", **asked, instruments={"longitudinal": "nobody"})
+QUESTIONS = [
+    {"wording": "Fees are fair."},
+    {"wording": "Who should decide?", "options": ["the bank", "the state"]},
+    {"wording": "Why?"},
+]
+"""A statement, a choice and an open question, told apart by what they have."""
+
+
+def test_questions_of_ones_own_are_asked_at_once_and_their_answers_can_be_quoted(fresh: Served) -> None:
+    asked = {"sim_id": fresh.untouched, "questions": QUESTIONS, "language": "en", "wait_seconds": 120}
+    state = fresh.call("conduct_interviews", **asked).structured_content
+    assert (state["status"], state["asked"]) == ("completed", [QUICK])
+    (stage,) = state["stages"]
+    assert stage["answers"] == {"ok": 12}  # 4 agents, 3 questions
+    frame = enquete.load_run(fresh.untouched, root=str(fresh.root)).responses
+    spoken = frame[frame["item_id"] == "q3"]
+    words = str(spoken.iloc[0]["text"])
+    found = fresh.call("read_answers", sim_id=fresh.untouched, words=f'"{words}"').structured_content
+    assert found["matching"] == (spoken["text"] == words).sum()
+    assert {row["words"] for row in found["answers"]} == {words}
+    chosen = fresh.call("read_answers", sim_id=fresh.untouched, item="q2").structured_content
+    assert [row["choice"] for row in chosen["answers"]] == list(frame[frame["item_id"] == "q2"]["chosen"])
+
+
+def test_saved_questions_are_checked_kept_and_asked_by_name(fresh: Served) -> None:
+    saved = fresh.call("save_questions", name="fees", topic="Bank fees", questions=QUESTIONS)
+    state = saved.structured_content
+    assert (state["name"], state["methodology"], state["topic"]) == ("fees", QUICK, "Bank fees")
+    assert state["items"] == 5  # three questions and two options
+    assert fresh.call("save_questions", name="fees", topic="Bank fees", questions=QUESTIONS).structured_content == state
+    other = fresh.call("save_questions", name="fees", topic="Fees", questions=QUESTIONS)
+    assert "'fees' is the name of other questions on this server already" in text_of(other)
+    assert not fresh.call("save_questions", name="fees", topic="Fees", questions=QUESTIONS, replace=True).is_error
+    text = fresh.session(lambda client: client.read_resource("enquete://questions/fees")).contents[0].text
+    assert yaml.safe_load(text)["topic"] == "Fees"
+    listed = json.loads(fresh.session(lambda client: client.read_resource("enquete://methodologies")).contents[0].text)
+    assert {"fees"} <= {row.get("file") for row in listed}
+    asked = {"sim_id": fresh.untouched, "instruments": {QUICK: "fees"}, "language": "en"}
+    estimated = fresh.call("conduct_interviews", **asked, dry_run=True)
+    assert not estimated.is_error, text_of(estimated)
+    refused = fresh.call("conduct_interviews", **{**asked, "instruments": {QUICK: "nobody"}})
     assert "is no file of this server" in text_of(refused)
 
 
-def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_can_be_paused_and_resumed(slow: Served) -> None:
+@pytest.mark.parametrize(
+    ("questions", "message"),
+    [
+        ("a: [b", "own.yaml:1: "),
+        ("questions:\n- question_id: q1\n  wording: Which?\n  kind: choice\n", "needs at least 2"),
+        ([], "the list is empty"),
+        ([{"wording": "Which?", "options": ["one"]}], "needs at least 2"),
+        ([{"wording": "Which?", "kind": "essay"}], "kind: "),
+        ([{"word": "Which?"}], "wording: is missing"),
+    ],
+)
+def test_questions_that_cannot_be_asked_are_refused_with_their_place(
+    served: Served, questions: Any, message: str
+) -> None:
+    refused = served.call("save_questions", name="own", questions=questions)
+    assert refused.is_error
+    assert message in text_of(refused)
+    assert str(served.root) not in text_of(refused)
+    assert not (served.root / "instruments" / "own.yaml").exists()
+
+
+@pytest.fixture
+def bank(served: Served, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A simulation in English about a bank, which no shipped pack is about."""
+    monkeypatch.delenv("ENQUETE_FIT")
+    source = DATA / "sim_683e8059ab27"
+    shutil.copytree(source, served.root / "simulations" / source.name, dirs_exist_ok=True)
+    return source.name
+
+
+def test_a_simulation_by_its_id_alone_is_told_that_the_shipped_questions_do_not_fit(served: Served, bank: str) -> None:
+    """No model is set up: nothing is drafted, and the call is named that asks questions of one's own."""
+    state = served.call("conduct_interviews", sim_id=bank).structured_content
+    assert (state["status"], state["run_id"], state["drafts"]) == ("questions_do_not_fit", "", [])
+    assert "“The future of German fisheries”; nothing of that occurs in the simulation" in state["note"]
+    assert f'conduct_interviews(sim_id="{bank}", questions=[' in state["next"]
+    estimate = served.call("conduct_interviews", sim_id=bank, dry_run=True).structured_content["estimate"]
+    assert any("nothing of that occurs in the simulation" in why for why in estimate["refused"])
+    drafts = served.call("draft_questions", sim_id=bank).structured_content
+    assert (drafts["status"], drafts["themes"]) == ("templates", [])
+    assert {"resource_uri": f"enquete://instruments/{QUICK}", "methodology": QUICK}.items() <= drafts["files"][
+        -1
+    ].items()
+    assert not enquete.list_runs(bank, root=str(served.root))
+    trial = {"sim_id": bank, "questions": QUESTIONS, "respondent": "synthetic", "wait_seconds": 120}
+    run = served.call("conduct_interviews", **trial).structured_content
+    assert (run["status"], run["language"]) == ("completed", "en")  # the simulation's own
+
+
+def test_a_simulation_on_a_packs_topic_is_asked_by_its_id_alone(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The demo of the pack on a high street: nobody names the pack, and its questions fit."""
+    monkeypatch.delenv("ENQUETE_FIT")
+    sim = demo_population(served.root, completed=True, pack="high_street")
+    state = served.call("conduct_interviews", sim_id=sim.name, dry_run=True).structured_content
+    assert (state["status"], state["estimate"]["refused"]) == ("estimate", [])
+    shutil.rmtree(sim)
+
+
+def test_with_several_runs_every_tool_wants_to_know_which(served: Served) -> None:
+    name = simulation(served.root, "sim_two_agents")
+    asked = {"sim_id": name, "methods": [QUICK], "wait_seconds": 120}
+    first = served.call("conduct_interviews", **asked).structured_content
+    assert served.call("interview_status", sim_id=name).structured_content["run_id"] == first["run_id"]
+    second = served.call("conduct_interviews", **asked, options={"seed": 1}).structured_content
+    assert first["run_id"] != second["run_id"]
+    for tool in ("interview_status", "read_report", "read_results", "read_answers"):
+        refused = text_of(served.call(tool, sim_id=name))
+        assert f"{name} has 2 runs, so say which, the latest first: {second['run_id']} (poll: completed)" in refused
+    refused = text_of(served.call("control_interviews", sim_id=name, action="resume"))
+    assert "so say which" in refused
+    for run in (first, second):
+        answers = served.call("read_answers", sim_id=name, run_id=run["run_id"]).structured_content
+        assert answers["run_id"] == run["run_id"]
+        assert all(row["answer_id"].startswith(f"{run['run_id']}/") for row in answers["answers"])
+
+
+def test_two_agents_at_once_on_one_folder_share_one_run(tmp_path: Path) -> None:
+    """Two servers, as two agents have over stdio: both ask the same and get the same run, whose questions are asked
+    once; and both read it."""
+    (tmp_path / "simulations").mkdir()
+    sim = simulation(tmp_path, "sim_shared")
+
+    async def ask(url: str) -> Any:
+        async with Client(url) as client:
+            asked = {"sim_id": sim, "questions": QUESTIONS, "wait_seconds": 120}
+            return await client.call_tool("conduct_interviews", asked)
+
+    async def both(*urls: str) -> list[Any]:
+        return await asyncio.gather(*(ask(url) for url in urls))
+
+    with serving(tmp_path) as first, serving(tmp_path) as second:
+        results = asyncio.run(both(first, second))
+        assert not [text_of(result) for result in results if result.is_error]
+        (run,) = enquete.list_runs(sim, root=str(tmp_path))
+        assert {result.structured_content["run_id"] for result in results} == {run.run_id}
+        answers = Served(second, tmp_path, "", "", sim, "").call("read_answers", sim_id=sim).structured_content
+    assert answers["matching"] == 12  # 4 agents, 3 questions
+
+
+def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_is_controlled(slow: Served) -> None:
     async def work(client: Client) -> None:
         arguments = {"sim_id": slow.untouched, "methods": LONG, "wait_seconds": 0}
         first = (await client.call_tool("conduct_interviews", arguments)).structured_content
@@ -119,14 +238,20 @@ def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_can_be_paus
         assert "interview_status" in first["next"]
         second = (await client.call_tool("conduct_interviews", arguments)).structured_content
         assert second["run_id"] == first["run_id"]
-        paused = (await client.call_tool("pause_interviews", {"run_id": first["run_id"]})).structured_content
+        which = {"sim_id": slow.untouched, "run_id": first["run_id"]}
+
+        async def control(action: str, **more: Any) -> dict[str, Any]:
+            result = await client.call_tool("control_interviews", {**which, "action": action, **more})
+            assert not result.is_error, text_of(result)
+            return dict(result.structured_content)
+
+        paused = await control("pause")
         assert (paused["status"], paused["note"][:17]) == ("paused", "paused on request")
-        token = paused["resume_token"]
-        resumed = (
-            await client.call_tool("resume_interviews", {"resume_token": token, "wait_seconds": 0})
-        ).structured_content
+        resumed = await control("resume", wait_seconds=0)
         assert (resumed["run_id"], resumed["status"]) == (first["run_id"], "running")
-        await client.call_tool("pause_interviews", {"run_id": first["run_id"]})
+        larger = await control("set_budget", budget_tokens=9_000_000, wait_seconds=0)
+        assert (larger["status"], larger["cap_tokens"]) == ("running", 9_000_000)
+        await control("pause")
 
     slow.session(work)
     assert len(enquete.list_runs(slow.untouched, root=str(slow.root))) == 1
@@ -151,14 +276,14 @@ def test_cancelling_the_request_pauses_the_run_cleanly(slow: Served, mode: str) 
     state = slow.session(work, mode=mode)
     assert state["status"] == "paused"
     assert state["note"].startswith("paused on request")
-    assert state["resume_token"]
+    assert 'action="resume"' in state["next"]
 
 
 def test_t0_waits_for_the_simulation_and_says_so(served: Served) -> None:
     arguments = {"sim_id": served.started, "methods": ["longitudinal"], "wait_seconds": 120}
     state = served.call("conduct_interviews", **arguments).structured_content
     assert state["status"] == "awaiting_simulation"
-    assert state["resume_token"] in state["next"]
+    assert f'run_id="{state["run_id"]}", action="resume"' in state["next"]
 
 
 def test_over_budget_gives_the_estimate_and_the_arguments_that_would_do(fresh: Served) -> None:
@@ -166,15 +291,14 @@ def test_over_budget_gives_the_estimate_and_the_arguments_that_would_do(fresh: S
     refused = fresh.call("conduct_interviews", **asked)
     expected = enquete.estimate(fresh.untouched, root=str(fresh.root), methods=[QUICK])
     assert refused.is_error
-    for text in ("confirm=true", f"budget_tokens={expected.sufficient_tokens}", "The cap is 100 tokens"):
+    for text in ('options={"confirm": true}', f"budget_tokens={expected.sufficient_tokens}", "The cap is 100 tokens"):
         assert text in text_of(refused)
     assert not enquete.list_runs(fresh.untouched, root=str(fresh.root))
-    confirmed = fresh.call("conduct_interviews", **asked, confirm=True).structured_content
+    confirmed = fresh.call("conduct_interviews", **asked, options={"confirm": True}).structured_content
     assert confirmed["status"] == "paused"
     assert "budget" in confirmed["note"]
-    resumed = fresh.call(
-        "resume_interviews", resume_token=confirmed["resume_token"], budget_tokens=5_000_000, wait_seconds=120
-    )
+    which = {"sim_id": fresh.untouched, "run_id": confirmed["run_id"]}
+    resumed = fresh.call("control_interviews", **which, action="set_budget", budget_tokens=5_000_000, wait_seconds=120)
     assert resumed.structured_content["status"] == "completed"
 
 
@@ -222,10 +346,10 @@ def test_a_restarted_server_finds_the_run_and_goes_on(tmp_path: Path) -> None:
         restarted = Served(url, tmp_path, "", "", sim, "")
         status = restarted.call("interview_status", sim_id=sim, run_id=first["run_id"]).structured_content
         assert status["status"] in ("paused", "completed")  # closing the server paused it, unless it was done by then
-        token = status["resume_token"] or status["run_id"]
-        ended = restarted.call("resume_interviews", resume_token=token, wait_seconds=120).structured_content
+        resume = {"sim_id": sim, "run_id": status["run_id"], "action": "resume", "wait_seconds": 120}
+        ended = restarted.call("control_interviews", **resume).structured_content
         assert (ended["run_id"], ended["status"]) == (first["run_id"], "completed")
-        results = restarted.call("get_interview_results", sim_id=sim, methodology=QUICK).structured_content
+        results = restarted.call("read_results", sim_id=sim, methodology=QUICK).structured_content
         assert results["run_id"] == first["run_id"]
 
 

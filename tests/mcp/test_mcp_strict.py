@@ -11,7 +11,7 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import METHOD, QUICK, Served, simulation, text_of
 
 import enquete
-from enquete.interfaces.mcp.tools import error_words
+from enquete.interfaces.mcp.context import error_words
 from enquete.interfaces.server_state import mask_of
 from enquete.state.errors import OverBudget, RunMismatch
 
@@ -37,7 +37,7 @@ def test_wrong_values_are_told_in_words_of_their_own_and_advice_fits(served: Ser
     assert "pydantic" not in text
     missing = text_of(served.call("interview_status"))
     assert missing == "interview_status: sim_id: is missing."
-    page = text_of(served.call("get_interview_results", sim_id=served.finished, methodology=METHOD, page=9))
+    page = text_of(served.call("read_results", sim_id=served.finished, methodology=METHOD, page=9))
     assert page.endswith("page: 9 is none; there is only page 1.")
     untouched = text_of(served.call("interview_status", sim_id=served.untouched))
     assert untouched.endswith("nobody has been interviewed yet. conduct_interviews begins a run.")
@@ -48,8 +48,11 @@ def test_a_simulation_that_links_out_of_the_root_is_neither_read_nor_written(ser
     folder = served.root / "simulations" / name
     (folder / "interviews").mkdir()
     (folder / "interviews" / "synthesis").symlink_to(tmp_path)
-    for tool in ("conduct_interviews", "estimate_interviews", "interview_status", "export_responses"):
-        refused = served.call(tool, sim_id=name)
+    for tool, more in (
+        ("conduct_interviews", {}), ("conduct_interviews", {"dry_run": True}), ("interview_status", {}),
+        ("draft_questions", {}), ("read_answers", {}),
+    ):  # fmt: skip
+        refused = served.call(tool, sim_id=name, **more)
         assert "'interviews/synthesis' is a symbolic link out of this server's root" in text_of(refused), tool
         assert str(tmp_path) not in text_of(refused)
     listed = served.call("list_simulations").structured_content["simulations"]
@@ -59,7 +62,7 @@ def test_a_simulation_that_links_out_of_the_root_is_neither_read_nor_written(ser
 
 
 def test_the_prompt_does_without_a_topic(served: Served) -> None:
-    prompt = served.session(lambda client: client.get_prompt("plan_a_stakeholder_study", {}))
+    prompt = served.session(lambda client: client.get_prompt("run_a_study", {}))
     assert "Ask me first what is to be found out" in prompt.messages[0].content.text
 
 
@@ -107,4 +110,4 @@ def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_pat
     assert '\n  methods: ["poll"] → ["delphi"]\nGo on with it: enquete.resume(\'run_' in str(refused.value)
     told = error_words(refused.value, mask_of(tmp_path))
     assert "enquete.resume" not in told
-    assert '["delphi"]. Go on with the unfinished run by resume_interviews' in told
+    assert '["delphi"]. Go on with the unfinished run by control_interviews' in told

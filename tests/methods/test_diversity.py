@@ -155,7 +155,7 @@ def test_of_a_gradient_it_is_said_that_it_can_be_divided_and_not_that_there_are_
     assert outcomes(analysis)["types"] == (2, "types")
     assert outcomes(analysis)["views"][0] >= 1
     assert "can be divided into 2 types" in findings(PRESENTATION, analysis)["types"].text
-    assert "gaps between types are not tested" in text_of(analysis)
+    assert "that shows no gaps between types" in text_of(analysis)
 
 
 def test_types_are_described_by_what_sets_them_apart_from_every_other(panel: Analysis) -> None:

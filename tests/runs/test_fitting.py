@@ -41,14 +41,57 @@ def test_a_pack_fits_its_own_demo_and_no_other_one(demos: dict[str, Path], tmp_p
 
 
 def test_a_bank_is_not_asked_about_something_else_in_silence_but_on_its_topic(tmp_path: Path) -> None:
-    topic, language = unfit(BANK, tmp_path)
+    (topic,) = unfit(BANK, tmp_path)  # the language is the simulation's own, where nobody chose one
     assert "nothing of that occurs in the simulation, which is about “Halcourt Bank" in topic
     assert topic.endswith("with Regulator, Bank, Executive, Customer.")
-    assert language == "The simulation's texts are in English, the interviews in German."
     assert len(unfit(BANK, tmp_path, language="de")) == 1  # a language that was chosen is meant
     file = DATA / "instruments" / "longitudinal_v1.yaml"  # its title says nothing; the items share "bank"
     assert unfit(BANK, tmp_path, instruments={"longitudinal": str(file)}, language="en") == []
     assert unfit(BANK, tmp_path, methods=["poll"], language="en") == []  # general questions suit any topic
+
+
+def test_the_language_is_the_simulations_own_unless_one_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bank's posts are English, its personas too. A file of one's own that is German alone is asked in German, and
+    the check says that the two differ."""
+
+    def language(**asked: object) -> str:
+        request = RunRequest(sim=str(BANK), out=str(tmp_path / "o"), methods=["poll"], **asked)  # type: ignore[arg-type]
+        return choose_run(request, Environment.read(), dotted_paths())[0].record.language
+
+    german = {
+        "instrument_id": "bank",
+        "version": "1",
+        "title": "Bank",
+        "topic": "Bank",
+        "languages": ["de"],
+        "questions": [{"question_id": "q1", "de": "Die Bank ist fair."}],
+    }
+    assert language() == "en"
+    assert language(language="de") == "de"
+    assert language(instruments={"poll": german}) == "de"
+    monkeypatch.setenv("ENQUETE_LANGUAGE", "de")
+    assert language() == "de"
+    monkeypatch.delenv("ENQUETE_LANGUAGE")
+    (mismatch,) = unfit(BANK, tmp_path, instruments={"poll": german})
+    assert mismatch == "The simulation's texts are in English, the interviews in German."
+
+
+def test_a_pack_that_nobody_names_is_the_one_on_the_simulations_topic(
+    demos: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The town is asked about its high street (pack.yaml: high_street), without its being named; the bank fits none,
+    although its customers say “daily”, as the pack on oat drinks does."""
+    monkeypatch.delenv("ENQUETE_FIT")
+    asked = {"out": tmp_path / "o", "respondent": "synthetic"}
+    estimate = enquete.estimate(demos["high_street"], **asked)  # type: ignore[arg-type]
+    assert not [note for note in estimate.notes if "fit" in note]
+    request = RunRequest(sim=str(demos["high_street"]), out=str(tmp_path / "o"))
+    choice, _ = choose_run(request, Environment.read(), dotted_paths())
+    assert choice.record.instruments["delphi"].content["topic"]["en"].startswith("The car-free high street")
+    with pytest.raises(Unfit, match="nothing of that occurs"):
+        enquete.conduct_interviews(BANK, **asked)  # type: ignore[arg-type]
 
 
 def test_python_is_refused_with_the_remedy_and_can_override(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def test_a_figure_is_an_altair_chart_by_name(run: Run) -> None:
 
 def test_bars_follow_the_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("tqdm", reason="the extra 'notebook' is not installed")
-    from enquete.study.tasks import Bars
+    from enquete.study.progress import Bars
 
     bars = Bars()
     event = {"methodology": "delphi", "phase": "T1", "arm": "main", "round": 2, "total": 4, "tokens": 1500}

@@ -107,13 +107,13 @@ def resume_over_http(root: Path, settings: Mapping[str, Any]) -> None:
 
 
 def begin_over_mcp(root: Path, settings: Mapping[str, Any], cap: int) -> None:
-    asked = {"sim_id": SIM, "methods": [METHOD], "language": "en", "budget_tokens": cap, "confirm": True}
+    asked = {"sim_id": SIM, "methods": [METHOD], "language": "en", "budget_tokens": cap, "options": {"confirm": True}}
     call_tool(root, "conduct_interviews", {**asked, **settings, "wait_seconds": 50})
 
 
 def resume_over_mcp(root: Path, settings: Mapping[str, Any]) -> None:
-    asked = {"resume_token": token(root), "budget_tokens": ENOUGH, **settings, "wait_seconds": 50}
-    call_tool(root, "resume_interviews", asked)
+    asked = {"sim_id": SIM, "run_id": token(root), "budget_tokens": ENOUGH, **settings, "wait_seconds": 50}
+    call_tool(root, "control_interviews", {"action": "resume", **asked})
 
 
 def call_tool(root: Path, tool: str, arguments: Mapping[str, Any]) -> None:

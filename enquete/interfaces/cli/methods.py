@@ -306,6 +306,7 @@ def method_command(name: str) -> Any:
         from enquete.study.method_operations import operate  # noqa: PLC0415
         from enquete.study.run import EXIT_CODES  # noqa: PLC0415
 
+        operation = next((key for key, known in operations.items() if operation in known.aliases), operation)
         if operation not in operations:
             raise SettingsError(f"no operation {operation!r}; there are {', '.join(operations)}")
         typed = dict(_read_arguments(arguments or []))

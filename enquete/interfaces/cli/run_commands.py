@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from enquete.study.run import Run
 
 
-Report = Callable[[Event], None] | None
+Report = Callable[[Event], None] | bool
 Drive = Callable[[Report], "Run"]
 
 
@@ -183,6 +183,7 @@ def estimate_lines(expected: Estimate) -> list[str]:
         *_by_model(expected),
         time_text(expected),
         verdict(expected),
+        *(say("refused", why=why) for why in expected.refusals),
         *expected.notes,
     ]
 
@@ -288,11 +289,11 @@ SETTLED_S = 0.2  # a speed over less than this is noise
 
 
 @contextmanager
-def progress_display(quiet: bool, stream: TextIO | None = None) -> Iterator[Callable[[Event], None] | None]:
-    """The callback for the façade's `progress`."""
+def progress_display(quiet: bool, stream: TextIO | None = None) -> Iterator[Callable[[Event], None] | bool]:
+    """The façade's `progress`: a callback, or False for nothing."""
     out = stream or sys.stderr
     if quiet:
-        yield None
+        yield False
     elif out.isatty():
         with Live(out) as live:
             yield live

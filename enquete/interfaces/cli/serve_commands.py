@@ -10,7 +10,7 @@ import webbrowser
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from urllib.parse import quote
 
 import typer
@@ -186,21 +186,51 @@ def mcp(
     ] = HOST,
     port: Annotated[int, typer.Option(metavar="N", min=1, max=65535, help="Port for --http.")] = MCP_PORT,
     allow_host: AllowHost = None,
+    tools: Annotated[
+        str,
+        typer.Option(
+            metavar="FAMILY,…",
+            help="Families of tools beside the usual nine; a name that is none lists those there are.",
+        ),
+    ] = "",
 ) -> int:
     """Offer the interviews to a model, by the Model Context Protocol (docs/interfaces.md).
 
     Speaks on stdin and stdout until the client leaves, or serves HTTP until interrupted. Only simulations under --root
     can be reached, by their id. A run that goes on when the client leaves, or at a first Ctrl-C or SIGTERM, is paused
-    and can be resumed; a second signal leaves at once.
+    and can be resumed; a second signal leaves at once. A server that cannot start answers its client's requests with
+    the reason.
 
     \b
     Examples:
       enquete mcp --root uploads
       enquete mcp --root uploads --http --port 8765
+      enquete mcp --root uploads --tools roundtable,discovery
 
     \b
     Exit codes: 0 ended by the client or a signal · 130 by a second one · 2 no such root, no token, or the packages are
     not installed
+    """
+    from enquete.interfaces.mcp.refusal import tell_client_why  # noqa: PLC0415 - not for --help
+
+    if not http:
+        with tell_client_why():
+            mcp_server, state = _prepare_mcp(root, tools)
+        asyncio.run(mcp_server.serve_stdio(state))
+        return 0
+    mcp_server, state = _prepare_mcp(root, tools)
+    with mcp_server.http_server(state, host, port, allow_host or []) as server:
+        remark(f"{server.url} (stop with Ctrl-C)")
+        asyncio.run(server.serve())
+    return 0
+
+
+def _prepare_mcp(root: str | None, tools: str) -> tuple[Any, Any]:
+    """Return the module that serves MCP, and the state of a server with these families of tools.
+
+    Raises:
+        SettingsError: the packages are not installed, the environment is wrong, or a family is unknown.
+        SimulationNotFound: the root is no folder.
     """
     try:
         from enquete.interfaces.mcp import server as mcp_server  # noqa: PLC0415 - an optional extra
@@ -210,11 +240,5 @@ def mcp(
         ) from None
     from enquete.state.settings import root_of  # noqa: PLC0415 - not for --help
 
-    state = mcp_server.make_server_state(root_of(root))
-    if not http:
-        asyncio.run(mcp_server.serve_stdio(state))
-        return 0
-    with mcp_server.http_server(state, host, port, allow_host or []) as server:
-        remark(f"{server.url} (stop with Ctrl-C)")
-        asyncio.run(server.serve())
-    return 0
+    families = [name.strip() for name in tools.split(",") if name.strip()]
+    return mcp_server, mcp_server.make_server_state(root_of(root), families)

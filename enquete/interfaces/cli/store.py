@@ -383,7 +383,7 @@ def about() -> None:
 
 
 @memory.command()
-@with_parameters(o.options_for("agent", "limit", model=MemorySearch))
+@with_parameters(o.options_for("agent", "run_id", "limit", model=MemorySearch))
 def search(
     sim: o.Sim,
     query: Annotated[str, typer.Argument(metavar="[WORDS]", help=o.help_of("query", MemorySearch))] = "",

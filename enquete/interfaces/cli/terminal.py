@@ -239,6 +239,7 @@ TEXTS: Mapping[str, str] = {
     "delete_declined": N_("nothing was deleted"),
     "deleted": N_("Deleted: {runs} runs"),
     "accepted": N_("No drafts any more: {names}"),
+    "refused": N_("A run with these options would be refused: {why}"),
     "unfit": N_("{why} Ask nevertheless?"),
     "reviewed": N_("{file}: read as an instrument for {method}"),
     "review_ok": N_("The rules find nothing to change in its items."),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 from urllib.parse import parse_qs, urlencode
 from zlib import crc32
 
@@ -126,7 +126,7 @@ class AnswerTable:
     frame: pd.DataFrame
 
     @classmethod
-    def read(cls, path: Path) -> AnswerTable:
+    def read(cls, path: Path | TextIO) -> AnswerTable:
         kinds = {**dict.fromkeys(FEW, "category"), **dict.fromkeys(NUMBERS, "float64"), "text": "object"}
         empty = {name: [""] for name in NUMBERS}
         frame = pd.read_csv(path, usecols=list(COLUMNS), dtype=kinds, keep_default_na=False, na_values=empty)

@@ -370,6 +370,8 @@ def operation_router(handlers: RequestHandlers) -> APIRouter:
             f"/{name}", _endpoint(handlers, operation), methods=["POST"], name=name, summary=operation.title,
             description=operation.meaning, **answer_of(dict[str, JsonValue], {**failures, 400: OVER_BUDGET_OR_WRONG}),
         )  # fmt: skip
+        for alias in operation.aliases:
+            router.add_api_route(f"/{alias}", _endpoint(handlers, operation), methods=["POST"], include_in_schema=False)
     return router
 
 

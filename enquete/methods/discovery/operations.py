@@ -274,7 +274,7 @@ async def start_project(port: Port, asked: Named) -> dict[str, JsonValue]:
     return {"project_id": asked.project_id, "title": project.title, "interviews": len(project.interviews)}
 
 
-async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValue]:
+async def discover_record(port: Port, asked: Conducting) -> dict[str, JsonValue]:
     """Interview one respondent until the record of a discovery schema is complete or the budget is spent, and return
     it. An interview that was begun goes on where it was. With a person it returns at once with status waiting and the
     question."""
@@ -306,7 +306,7 @@ async def refine_interview(port: Port, asked: Asking) -> dict[str, JsonValue]:
     talk = _required(Projects(port), asked)
     if talk.complete:
         return {**_shown(asked.project_id, talk), "summary": "The record is complete already; nobody was asked."}
-    return await conduct_interview(port, Conducting(**asked.model_dump()))
+    return await discover_record(port, Conducting(**asked.model_dump()))
 
 
 async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]:
@@ -323,7 +323,7 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     out = _folder(projects, asked)
     async with port.alone(str(out)):
         await hand_in(port, _population(respondent, out), talk.token, asked.answer, out=str(out))
-    return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
+    return await discover_record(port, Conducting(**asked.model_dump(exclude={"answer"})))
 
 
 async def project_progress(port: Port, asked: Progress) -> dict[str, JsonValue]:
@@ -476,7 +476,7 @@ def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
 def _required(projects: Projects, asked: InConversation) -> Conversed:
     talk = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
     if talk is None:
-        raise InputError(f"{asked.conversation_id}: no interview on {asked.ds_id} yet; begin it with conduct_interview")
+        raise InputError(f"{asked.conversation_id}: no interview on {asked.ds_id} yet; begin it with discover_record")
     return talk
 
 
@@ -542,7 +542,12 @@ OPERATIONS = (
     Operation(add_discovery_schema, Adding, "Add a discovery schema"),
     Operation(start_project, Named, "Start a project"),
     Operation(
-        conduct_interview, Conducting, "Conduct one interview", over_budget=FEWER, answered_by="answer_interview"
+        discover_record,
+        Conducting,
+        "Fill a record by an interview",
+        over_budget=FEWER,
+        answered_by="answer_interview",
+        aliases=("conduct_interview",),
     ),
     Operation(
         refine_interview, Asking, "Refine an incomplete record", over_budget=FEWER, answered_by="answer_interview"
@@ -553,7 +558,7 @@ OPERATIONS = (
     Operation(query_project, Querying, "Query a project", reads=True),
 )
 PERSONS = PersonInterviews(
-    start="conduct_interview", answer="answer_interview", end="mark_complete", show="project_progress",
+    start="discover_record", answer="answer_interview", end="mark_complete", show="project_progress",
     keys=("project_id", "conversation_id", "ds_id"), record="ascr", opens="start_project",
     choices={"ds_id": ("list_discovery_schemas", "schemas")},
     labels={

@@ -107,7 +107,7 @@ TABLES = (
         note=N_("Against {chance_draws} data sets with every relation random: p {p_chance} (best silhouette there "
                 "{null_best} at most; required: p ≤ {alpha}). Resampled: adjusted Rand index {ari}, smallest Jaccard "
                 "index {least_jaccard} (required: ≥ {required_jaccard}). Views that differ by degree alone can be "
-                "divided like this, too; gaps between types are not tested."),
+                "divided like this, too; that shows no gaps between types."),
     ),
     GLOSSARY.table(
         "type_items", N_("What sets types apart"), key="type item", columns=TYPE_ITEM_COLUMNS,

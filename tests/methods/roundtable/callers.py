@@ -31,7 +31,7 @@ def http(root: Path, name: str, **given: Any) -> Any:
 
 def mcp(root: Path, name: str, **given: Any) -> Any:
     async def call() -> Any:
-        async with Client(make_server(make_server_state(root))) as client:
+        async with Client(make_server(make_server_state(root, ["roundtable"]))) as client:
             return await client.call_tool(name, given)
 
     result = asyncio.run(call())
