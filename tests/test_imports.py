@@ -8,7 +8,7 @@ from itertools import combinations
 import grimp
 import pytest
 
-ROLES = ("enquete.graphs.", "enquete.nodes.synthesis")
+ROLES = ("enquete.graphs.", "enquete.methods.", "enquete.nodes.synthesis")
 """A methodology's files are called after what they are to it: instrument, procedure, results, … The synthesis node is
 called after the node of the graph, and what it writes after the same word."""
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from enquete.simulations.columns import Column, MissingCodes, read_column
+from enquete.simulations.people_columns import Column, MissingCodes, read_column
 from enquete.state.errors import SettingsError
 
 _LEADING_ZERO = re.compile(r"[+-]?0\d")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from enquete.reports.charts import ChartData
     from enquete.reports.columns import Glossary
-    from enquete.reports.questions import Digest, Finder, Question, Remarks
+    from enquete.reports.key_questions import Digest, Finder, Question, Remarks
     from enquete.reports.result_tables import ResultTables
 
 

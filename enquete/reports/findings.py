@@ -25,7 +25,7 @@ from enquete.analysis.inference import (
     shares_held,
 )
 from enquete.locale import N_, tell
-from enquete.reports import questions
+from enquete.reports import key_questions as questions
 from enquete.reports.context import jsonable, shallow
 from enquete.reports.declarations import (
     ADJUSTED,
@@ -46,8 +46,8 @@ from enquete.reports.declarations import (
     between_groups,
 )
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
+from enquete.reports.key_questions import Power, Question
 from enquete.reports.markdown import number
-from enquete.reports.questions import Power, Question
 from enquete.reports.result_tables import LEVEL, ResultTables
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.asking import Language

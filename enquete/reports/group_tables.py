@@ -12,7 +12,7 @@ from typing import Any
 from enquete.locale import N_
 from enquete.reports.columns import Glossary
 from enquete.reports.declarations import Row, ScaleValue, Table
-from enquete.reports.questions import Finding, Question, null_finding
+from enquete.reports.key_questions import Finding, Question, null_finding
 from enquete.reports.result_tables import ResultTables, rows_of
 
 TESTS = (

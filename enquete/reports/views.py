@@ -33,9 +33,9 @@ from enquete.reports.declarations import (
     TextBlock,
     View,
 )
+from enquete.reports.key_questions import DigestRows, Remark
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, readable, share
 from enquete.reports.printing import FIGURES, Printer, markdown_table
-from enquete.reports.questions import DigestRows, Remark
 from enquete.reports.result_tables import ResultTables
 from enquete.state.asking import Language
 

@@ -25,7 +25,7 @@ from enquete.ledger.record import (
     UsedInstrument,
     content_differences,
 )
-from enquete.runs.drafts import choose_methods, draft_record
+from enquete.runs.draft_record import choose_methods, draft_record
 from enquete.runs.planning import of_two_waves, open_ledger
 from enquete.runs.population_changes import stored_people
 from enquete.simulations.population import (

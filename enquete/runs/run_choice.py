@@ -22,7 +22,7 @@ from enquete.ledger.record import (
     differences,
 )
 from enquete.runs.choose_participants import choose_participants
-from enquete.runs.drafts import choose_methods, draft_record, questions_tested
+from enquete.runs.draft_record import choose_methods, draft_record, questions_tested
 from enquete.runs.fit import fitting_pack
 from enquete.runs.planning import require_own_limits
 from enquete.runs.population_changes import (

@@ -47,7 +47,6 @@ from enquete.simulations.agents import (
     try_object,
     try_profiles,
 )
-from enquete.simulations.columns import Column, MissingCodes, read_column, read_missing_codes
 from enquete.simulations.locate import (
     NO_SIMULATION,
     SimulationProgress,
@@ -56,6 +55,7 @@ from enquete.simulations.locate import (
     is_simulation,
     personas_files,
 )
+from enquete.simulations.people_columns import Column, MissingCodes, read_column, read_missing_codes
 from enquete.simulations.rows import Spellings, find_persona_column
 from enquete.simulations.sources import Issue, clean, clip, one_line, refuse_errors
 from enquete.state.asking import FEW, PAGE, PagedPeople, Participant

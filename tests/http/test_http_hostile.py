@@ -25,7 +25,7 @@ from pydantic import BaseModel, ValidationError
 from enquete.instruments.load import load_shipped
 from enquete.interfaces import server_state as serving_module
 from enquete.interfaces import views
-from enquete.interfaces.mcp.arguments import option_names
+from enquete.interfaces.mcp.tool_arguments import option_names
 from enquete.interfaces.server_state import mask_of, on_signals
 from enquete.interfaces.web.models import PostBody
 from enquete.ledger.ledger import Ledger

@@ -17,7 +17,7 @@ from enquete.instruments.text import Text, texts_of
 from enquete.methods.longitudinal.instrument import LongitudinalInstrument
 from enquete.methods.longitudinal.procedure import planted
 from enquete.methods.registry import dotted_paths, methodologies
-from enquete.runs.drafts import choose_methods
+from enquete.runs.draft_record import choose_methods
 from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request

@@ -17,10 +17,10 @@ from mcp.client import Client
 from mcp_served import AGENTS, METHOD, Served, size_of, text_of
 
 import enquete
-from enquete.interfaces.mcp.arguments import option_names
-from enquete.interfaces.mcp.findings import rounded
+from enquete.interfaces.mcp.finding_rows import rounded
 from enquete.interfaces.mcp.results import MAX_RESULT_CHARS
 from enquete.interfaces.mcp.server import make_server, make_server_state, write_instructions
+from enquete.interfaces.mcp.tool_arguments import option_names
 from enquete.methods.registry import methodologies
 from enquete.state.errors import SettingsError
 from enquete.study.method_operations import operations

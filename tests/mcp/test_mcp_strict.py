@@ -11,7 +11,7 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import METHOD, QUICK, Served, simulation, text_of
 
 import enquete
-from enquete.interfaces.mcp.context import error_words
+from enquete.interfaces.mcp.server_context import error_words
 from enquete.interfaces.server_state import mask_of
 from enquete.state.errors import OverBudget, RunMismatch
 

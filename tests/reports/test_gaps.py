@@ -22,7 +22,7 @@ from enquete.interfaces.cli import app as cli
 from enquete.methods.registry import dotted_paths
 from enquete.reports import declarations as d
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.questions import Finding, Remark
+from enquete.reports.key_questions import Finding, Remark
 from enquete.reports.result_tables import ResultTables
 from enquete.runs.planning import load_methodology
 from enquete.runs.run_session import RunSession

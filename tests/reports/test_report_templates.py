@@ -16,7 +16,7 @@ from enquete.reports.columns import SHARED, ColumnsFile, Glossary, load_columns
 from enquete.reports.declarations import Analysis, Presentation, shaped
 from enquete.reports.evaluation import evaluation
 from enquete.reports.findings import corrected, state_finding
-from enquete.reports.questions import Finding
+from enquete.reports.key_questions import Finding
 from enquete.reports.responses import responses
 from enquete.reports.result_tables import ResultTables
 from enquete.reports.run_reading import open_run

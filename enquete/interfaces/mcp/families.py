@@ -8,8 +8,8 @@ from typing import Any
 
 from mcp.types import CallToolResult, TextContent
 
-from enquete.interfaces.mcp.context import Ctx, explain_errors
 from enquete.interfaces.mcp.results import MAX_RESULT_CHARS
+from enquete.interfaces.mcp.server_context import Ctx, explain_errors
 from enquete.interfaces.parameters import sent, taken, with_parameters
 from enquete.methods.registry import methodologies
 from enquete.state.errors import SettingsError

@@ -17,7 +17,11 @@ from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 import enquete
-from enquete.interfaces.mcp.arguments import (
+from enquete.interfaces.mcp.question_tools import offer_drafts
+from enquete.interfaces.mcp.results import BeginState, InterviewsState
+from enquete.interfaces.mcp.run_states import describe_estimate, find_run, show_run
+from enquete.interfaces.mcp.server_context import Ctx, ServerState, approval_question, explain_errors, server_state
+from enquete.interfaces.mcp.tool_arguments import (
     DEFAULT_WAIT_S,
     BudgetTokens,
     Instruments,
@@ -34,10 +38,6 @@ from enquete.interfaces.mcp.arguments import (
     WhoArgument,
     make_request,
 )
-from enquete.interfaces.mcp.context import Ctx, ServerState, approval_question, explain_errors, server_state
-from enquete.interfaces.mcp.question_tools import offer_drafts
-from enquete.interfaces.mcp.results import BeginState, InterviewsState
-from enquete.interfaces.mcp.run_states import describe_estimate, find_run, show_run
 from enquete.ledger.folders import is_held
 from enquete.state.channels import Event
 from enquete.state.errors import OverBudget, RunLocked, SettingsError, Unfit

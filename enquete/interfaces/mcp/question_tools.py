@@ -11,7 +11,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult
 from pydantic import Field
 
-from enquete.interfaces.mcp.arguments import (
+from enquete.interfaces.mcp.paging import require_page
+from enquete.interfaces.mcp.results import Drafts, QuestionFile, SavedQuestions, SimulationList, SimulationRow
+from enquete.interfaces.mcp.server_context import Ctx, ServerState, cut, explain_errors
+from enquete.interfaces.mcp.tool_arguments import (
     DEFAULT_WAIT_S,
     Page,
     Question,
@@ -19,9 +22,6 @@ from enquete.interfaces.mcp.arguments import (
     WaitSeconds,
     as_document,
 )
-from enquete.interfaces.mcp.context import Ctx, ServerState, cut, explain_errors
-from enquete.interfaces.mcp.paging import require_page
-from enquete.interfaces.mcp.results import Drafts, QuestionFile, SavedQuestions, SimulationList, SimulationRow
 from enquete.interfaces.views import simulation_row
 from enquete.simulations.locate import KnownSimulation
 from enquete.state.errors import SettingsError

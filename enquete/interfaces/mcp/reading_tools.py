@@ -10,10 +10,8 @@ from typing import Annotated
 from mcp.types import CallToolResult
 from pydantic import Field, JsonValue
 
-from enquete.interfaces.mcp import findings
-from enquete.interfaces.mcp.arguments import CallerLanguage, Page, RunId, SimId
-from enquete.interfaces.mcp.context import Ctx, ServerState, explain_errors, resource_uri
-from enquete.interfaces.mcp.findings import CALLER
+from enquete.interfaces.mcp import finding_rows as findings
+from enquete.interfaces.mcp.finding_rows import CALLER
 from enquete.interfaces.mcp.paging import (
     entries,
     in_sections,
@@ -32,6 +30,8 @@ from enquete.interfaces.mcp.results import (
     SectionRow,
 )
 from enquete.interfaces.mcp.run_states import find_run, run_facts
+from enquete.interfaces.mcp.server_context import Ctx, ServerState, explain_errors, resource_uri
+from enquete.interfaces.mcp.tool_arguments import CallerLanguage, Page, RunId, SimId
 from enquete.interfaces.views import NothingYet, findings_of, report_of, retry_read
 from enquete.interfaces.web.answers import AnswerTable, ItemWording, Key, Where
 from enquete.reports.run_reading import read_result

@@ -15,8 +15,8 @@ from pydantic import Field
 
 import enquete
 from enquete.instruments.load import shipped_file
-from enquete.interfaces.mcp.arguments import describe_options
-from enquete.interfaces.mcp.context import Ctx, ServerState, error_words, server_state
+from enquete.interfaces.mcp.server_context import Ctx, ServerState, error_words, server_state
+from enquete.interfaces.mcp.tool_arguments import describe_options
 from enquete.interfaces.views import findings_of, instrument_rows, report_of, retry_read
 from enquete.methods.registry import methodologies
 from enquete.runs.own_files import file_in

@@ -7,10 +7,10 @@ from typing import Any
 
 from mcp.types import CallToolResult
 
-from enquete.interfaces.mcp.context import ServerState, cut
-from enquete.interfaces.mcp.findings import leading_findings
+from enquete.interfaces.mcp.finding_rows import leading_findings
 from enquete.interfaces.mcp.results import EstimateRow, InterviewsState, StageRow
 from enquete.interfaces.mcp.results import Range as RangeRow
+from enquete.interfaces.mcp.server_context import ServerState, cut
 from enquete.interfaces.views import GOING_ON, StatusWord, outcome_of, ran_short, retry_read, status_of
 from enquete.interfaces.views import note_of as describe_stop
 from enquete.runs.estimate import Estimate, Range

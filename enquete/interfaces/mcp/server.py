@@ -28,9 +28,9 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from enquete.interfaces.mcp import interview_tools, question_tools, reading_tools
-from enquete.interfaces.mcp.context import ServerState
 from enquete.interfaces.mcp.families import known_families, make_operation_tool, require_families
 from enquete.interfaces.mcp.resources import add_resources
+from enquete.interfaces.mcp.server_context import ServerState
 from enquete.interfaces.server_state import (
     PromptHeaders,
     ServerSettings,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from enquete.locale import N_
 from enquete.reports.findings import FEWEST
 from enquete.reports.group_tables import find_group_differences
-from enquete.reports.questions import DigestRows, Finding, Question
+from enquete.reports.key_questions import DigestRows, Finding, Question
 from enquete.reports.result_tables import ResultTables, rows_of, significant
 
 MAX_TOLD = 3
