@@ -12,7 +12,8 @@ import scipy
 
 from enquete.analysis.groups import joint_p
 from enquete.analysis.inference import max_t
-from enquete.methods.longitudinal.results import PRESENTATION, _tested
+from enquete.methods.longitudinal.evaluation import PRESENTATION
+from enquete.methods.longitudinal.results import run_change_tests
 from enquete.reports import declarations as d
 from enquete.reports.findings import corrected, stated_of
 from enquete.reports.views import Names, Results
@@ -100,9 +101,11 @@ def told_size(presentation: d.Presentation, tables: dict[str, list[dict]], findi
 def told_of_changes(world: World, agents: int) -> float | None:
     positions = world.draw_positions(agents)
     changes = world.draw_answers(positions) - world.draw_answers(positions)
+    widths = dict.fromkeys(changes, HIGH - LOW)
+    tests = run_change_tests(changes, widths, has_interval=True, is_on_page=True)
     rows = [
         {**{column.name: None for column in PRESENTATION.tables["changes"].stored}, **row, "scale": "1–5"}
-        for row in _tested(changes, dict.fromkeys(changes, HIGH - LOW), tested=True, on_page=True)
+        for row in tests.astype(object).where(tests.notna(), None).to_dict("records")
     ]
     return told_size(PRESENTATION, {"changes": rows}, "drift")
 
