@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.methods.laddering.tables import PRESENTATION
+from enquete.methods.laddering.evaluation import PRESENTATION
 from enquete.methods.registry import methodologies
 from enquete.reports.declarations import Analysis, compared
 from enquete.reports.findings import FEWEST, KeyFinding
@@ -98,7 +98,7 @@ def test_where_adapting_was_not_found_to_help_it_is_said_what_would_have_been(
 ) -> None:
     """Concepts have no scale; None where nothing varied."""
     gap = {
-        "strategy": "fixed", "measure": "richness", "n": 12, "mean": 1.0, "low": -1.0, "high": 3.0, "size": 1.0,
+        "strategy": "static", "measure": "richness", "n": 12, "mean": 1.0, "low": -1.0, "high": 3.0, "size": 1.0,
         "direction": "more", "detectable": detectable, "p": 0.3,
     }  # fmt: skip
     null = findings_of({**TABLES, "adapting": [gap]})["adapting"]
