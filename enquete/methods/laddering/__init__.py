@@ -23,7 +23,7 @@ def _asking() -> MethodParts:
 
 
 def _evaluation() -> Evaluation:
-    from enquete.methods.laddering.results import EVALUATION
+    from enquete.methods.laddering.evaluation import EVALUATION
 
     return EVALUATION
 

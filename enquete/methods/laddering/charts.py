@@ -40,6 +40,7 @@ HEAD, RISE = 96, 44  # px: of the names of levels that lie one above the other, 
 ROOMIER, WIDEST = 1.25, 130.0  # by how much boxes must be wider so; px of a box at most
 PARTS = (0.5, 0.3, 0.7)  # of a line, where its number may stand
 APART = 20.0  # px that numbers should be apart
+MAX_CONCEPTS = 20  # in the picture of who names them
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 Point = tuple[float, float]
 
@@ -193,8 +194,9 @@ def value_map(data: ChartData) -> alt.TopLevelMixin:
     things."""
     links = data.rows(told=("source", "relation", "target", "direct"))
     links = links[links["direct"] > 0]
-    boxes = data.frame("concepts", "level >= 0", told=("label", "agents"))
-    named = data.results.analysis.tables["nodes"].groupby("concept", sort=False)["participant"].agg(set)
+    concepts = data.tables["concepts"]
+    boxes = data.in_words("concepts", concepts[concepts["level"].notna()], told="label agents")
+    named = data.tables["nodes"].groupby("concept", sort=False)["participant"].agg(set)
     people = {code: named.get(code, set()) for code in boxes["concept"]}
     both = [people[a] & people[b] for a, b in zip(links["source_id"], links["target_id"], strict=True)]
     width = 1 + 4 * links["direct"] / links["direct"].max()
@@ -210,7 +212,8 @@ def value_map(data: ChartData) -> alt.TopLevelMixin:
 def own_graph(data: ChartData) -> alt.TopLevelMixin:
     """One agent's concepts in columns by their kind, and how they are linked; each leads to the answer that it was
     named in."""
-    nodes, edges = data.frame("nodes", told=("text", "quote")), data.frame("edges", told=("relation",))
+    nodes = data.in_words("nodes", data.tables["nodes"], told="text quote")
+    edges = data.in_words("edges", data.tables["edges"], told="relation")
     kinds = [kind for kind in data.results.labels("types") if kind in set(nodes["type_id"])]
     rows = [nodes.loc[nodes["type_id"].eq(kind), "node"].tolist() for kind in kinds]
     ends = [{"source": edge.source, "target": edge.target} for edge in edges.itertuples()]
@@ -238,7 +241,7 @@ def _of(data: ChartData, people: set[str]) -> Any:
 def concepts(data: ChartData) -> alt.TopLevelMixin:
     """Concepts by the share of agents who name them, with the interval that holds for one singled out."""
     rows = data.rows(told=("label", "type", "agents", "share", "low_to_high"))
-    rows = rows.assign(label_id=rows["concept"])
+    rows = data.top(rows.assign(label_id=rows["concept"]), "concept", MAX_CONCEPTS)
     base, title = data.chart(rows).encode(y=data.names(rows, "label")), data.label("concepts", "share")
     at = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     return intervals(base, at, "low", "high").properties(height=alt.Step(30))
@@ -257,7 +260,7 @@ def coverage(data: ChartData) -> alt.TopLevelMixin:
 
 def saturation(data: ChartData) -> alt.TopLevelMixin:
     """The number of distinct concepts as it grows, over what each interview added."""
-    rows = data.frame("saturation", told=("interviews", "concepts", "new"))
+    rows = data.in_words("saturation", data.tables["saturation"], told="interviews concepts new")
     scale, axis = alt.Scale(domain=[0, len(rows) + 1], nice=False), alt.Axis(format="d", tickMinStep=1, grid=False)
     x = alt.X("interviews:Q", title=data.label("saturation", "interviews"), scale=scale, axis=axis)
     title = data.label("saturation", "concepts")

@@ -1,6 +1,6 @@
 """Many interviews as one network: concepts pooled as codes, the implication matrix with direct and indirect links, the
 indices read off it (Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995), and the hierarchical value map. Rows
-are those of tables.py.
+are those of the tables in results.py.
 
 Measured by: matrix, indices, cut-off and counts by hand (tests/methods/laddering/test_laddering_network.py).
 """

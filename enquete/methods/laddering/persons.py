@@ -25,11 +25,11 @@ from enquete.methods.laddering.files import FOLDER as RESULTS
 from enquete.methods.laddering.files import INTERVIEWS
 from enquete.methods.laddering.interview import LadderingInterview, TurnRecord, end_name, stored_interview
 from enquete.methods.laddering.settings import LadderingSettings
-from enquete.methods.laddering.tables import STOPS
+from enquete.reports.columns import Glossary
 from enquete.respondents.person import hand_in
 from enquete.respondents.roles import RULE
 from enquete.runs.run_list import NamedRecords
-from enquete.state.asking import Spoken
+from enquete.state.asking import Language, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PersonInterviews, Port, RunSnapshot
 from enquete.state.request import CHOSEN_ID, ModelName, Prose, TokenCap
@@ -83,6 +83,12 @@ class InterviewRecord(BaseModel):
     token: str = ""
 
 
+def name_stop(stop: str, language: Language) -> str:
+    """Return why an interview is over, in words; "" where it is not."""
+    levels = Glossary("laddering").column("stop").levels or {}
+    return tell(levels.get(stop, stop), language) if stop else ""
+
+
 @dataclass(frozen=True)
 class OpenInterview:
     """An interview whose run is there."""
@@ -116,7 +122,7 @@ class OpenInterview:
             "note": self.run.note if self.run.status != "completed" else "", "run_id": self.run.run,
             "question": self.question or None, "topic": settings.topic.topic.in_(language),
             "turns_left": max(0, settings.turns - len(talk.turns)), "turns": turns,
-            "stop": talk.stop, "end": tell(STOPS.get(talk.stop, talk.stop), language) if talk.stop else "",
+            "stop": talk.stop, "end": name_stop(talk.stop, language),
             "graph": {
                 "types": [
                     {"type": kind, "label": settings.method.node_types[kind].label.in_(language)}

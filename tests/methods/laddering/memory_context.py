@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import Text
-from enquete.methods.laddering.interview import LadderingInterview
+from enquete.methods.laddering.interview import LadderingInterview, stored_interview
 from enquete.methods.laddering.knowledge import similarity
 from enquete.methods.laddering.procedure import Laddering
-from enquete.methods.laddering.results import stored_interview
 from enquete.methods.laddering.settings import LadderingInstrument, LadderingSettings
 from enquete.methods.laddering.synthetic import GroundTruth, Thought, answer, ground_truth, links
 from enquete.state.asking import Answer, Language, Participant

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from enquete.methods.laddering.charts import Point, layout
-from enquete.methods.laddering.tables import PRESENTATION
+from enquete.methods.laddering.evaluation import PRESENTATION
 from enquete.reports.charts import Picture, drawn
 from tests.support.charts import illegible, results
 

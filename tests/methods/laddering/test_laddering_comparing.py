@@ -12,13 +12,14 @@ from pydantic import ValidationError
 from scipy import stats
 
 import enquete
+from enquete.methods.laddering.comparison import compare_strategies, measure_coverage, measure_interviews
+from enquete.methods.laddering.evaluation import PRESENTATION
 from enquete.methods.laddering.interview import LadderingInterview, TurnRecord
 from enquete.methods.laddering.knowledge import KnowledgeGraph
 from enquete.methods.laddering.network import pool
-from enquete.methods.laddering.results import compared, covered, measured
 from enquete.methods.laddering.settings import LadderingSettings
-from enquete.methods.laddering.tables import PRESENTATION
 from enquete.reports.analyses import read_results
+from enquete.reports.result_tables import rows_of
 from tests.methods.laddering.builders import SETTINGS, graph
 from tests.support.charts import results
 from tests.support.studies import call_keys, personas
@@ -39,13 +40,13 @@ def test_an_element_is_spoken_of_by_code_in_whatever_words() -> None:
     linked = {"a1": (ELEMENT,)}
     both = [interview("x", graph("a1 f1", "a1>f1", linked)), interview("y", graph("a1"))]
     concepts = pool(both)
-    coverage = covered(both, concepts, SETTINGS)
+    coverage = measure_coverage(both, concepts, SETTINGS)
     assert [covering.elements[ELEMENT].covered for covering in coverage.values()] == [True, True]
-    x, y = (SimpleNamespace(**values) for values in measured(both, concepts, coverage).values())
+    x, y = (SimpleNamespace(**values) for values in measure_interviews(both, concepts, coverage).values())
     assert (x.richness, x.links, x.new_per_turn, y.richness, y.links, y.new_per_turn) == (2, 1, 1.0, 1, 0, 0.5)
     assert x.coverage == 1 / len(SETTINGS.topic.elements)
     three = [interview("x", graph("a2", elements={"a2": (ELEMENT,)})), *(interview(u, graph("a2")) for u in "yz")]
-    assert not any(covering.elements_covered for covering in covered(three, pool(three), SETTINGS).values())
+    assert not any(covering.elements_covered for covering in measure_coverage(three, pool(three), SETTINGS).values())
 
 
 def pair(richness: list[tuple[int, int]]) -> dict[str, list[LadderingInterview]]:
@@ -57,6 +58,12 @@ def pair(richness: list[tuple[int, int]]) -> dict[str, list[LadderingInterview]]
     }
 
 
+def compared(interviews: dict[str, list[LadderingInterview]], strategy: str) -> dict[str, Any]:
+    """Rows of the tables, by name."""
+    tables = compare_strategies(interviews, LadderingSettings(strategy=strategy))
+    return {name: rows_of(frame) for name, frame in tables.items()}
+
+
 def told(tables: dict[str, Any], n_total: int) -> Any:
     facts = {"n": n_total, "n_total": n_total, "by_rule": False, "mean_richness": 5.0}
     return results(PRESENTATION, tables, facts, methodology="laddering")
@@ -65,7 +72,7 @@ def told(tables: dict[str, Any], n_total: int) -> Any:
 def test_the_difference_is_adaptive_less_other_agent_by_agent() -> None:
     by = pair([(5, 3), (4, 3), (6, 2), (3, 3), (5, 4), (7, 4)])
     by["scored"].append(interview("6", graph("a1"), stop=""))  # not over: in no comparison
-    tables: Any = compared(by, LadderingSettings(strategy="static,scored"))
+    tables: Any = compared(by, "static,scored")
     entry = tables["adapting"][0]
     again = stats.ttest_rel([5, 4, 6, 3, 5, 7], [3, 3, 2, 3, 4, 4])
     low, high = again.confidence_interval(0.95)
@@ -87,12 +94,12 @@ def test_the_difference_is_adaptive_less_other_agent_by_agent() -> None:
     ],
 )
 def test_no_help_and_no_difference_are_said_so(richness: list[tuple[int, int]], message: str) -> None:
-    tables: Any = compared(pair(richness), LadderingSettings(strategy="scored,static"))
+    tables: Any = compared(pair(richness), "scored,static")
     assert message in findings(PRESENTATION, told(tables, len(richness)).analysis)["adapting"].text
 
 
 def test_too_few_are_not_compared() -> None:
-    read = told(compared(pair([(5, 1)] * 4), LadderingSettings(strategy="scored,static")), 4)
+    read = told(compared(pair([(5, 1)] * 4), "scored,static"), 4)
     assert "adapting" not in findings(PRESENTATION, read.analysis)
     assert "cannot be said of 4 agents" in read.at("section")
 

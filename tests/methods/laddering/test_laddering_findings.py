@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.methods.laddering.tables import PRESENTATION
+from enquete.methods.laddering.evaluation import PRESENTATION
 from enquete.methods.registry import methodologies
 from enquete.reports.declarations import Analysis, compared
 from enquete.reports.findings import FEWEST, KeyFinding
