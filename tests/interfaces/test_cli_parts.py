@@ -61,7 +61,7 @@ def test_the_live_display_shows_agents_speed_tokens_and_time_left() -> None:
     for part in ("delphi T1 round 2", "60/100", "/s", "1,234", "left"):
         assert part in stream.getvalue()
     with run_commands.progress_display(quiet=True, stream=stream) as nothing:
-        assert nothing is None
+        assert nothing is False
 
 
 def test_time_left_does_not_count_what_an_earlier_process_had_done() -> None:

@@ -68,7 +68,11 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     assert setup.source.count('"sample": 12') == 1
     setup.source = setup.source.replace('"sample": 12', '"sample": 6')
     client = NotebookClient(
-        notebook, timeout=WAIT_S, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        notebook,
+        timeout=WAIT_S,
+        startup_timeout=WAIT_S,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
     )
     client.execute(env=kernel_environment(folder))
     return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
