@@ -73,7 +73,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         startup_timeout=WAIT_S,
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
-    )
+    )  # fmt: skip
     client.execute(env=kernel_environment(folder))
     return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
 

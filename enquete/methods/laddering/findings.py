@@ -15,7 +15,7 @@ from enquete.locale import N_
 from enquete.reports.declarations import Row
 from enquete.reports.findings import FEWEST
 from enquete.reports.group_tables import find_group_differences
-from enquete.reports.questions import DigestRows, Finding, Question, Remark, null_finding
+from enquete.reports.key_questions import DigestRows, Finding, Question, Remark, null_finding
 from enquete.reports.result_tables import LEVEL, ResultTables, rows_of, significant
 
 MAX_LINKS_TOLD = 2
