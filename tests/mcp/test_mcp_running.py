@@ -360,11 +360,12 @@ def test_a_larger_budget_for_a_run_that_goes_on_is_refused_and_not_ignored(slow:
         asked = {"sim_id": slow.untouched, "methods": LONG, "budget_tokens": 200_000, "wait_seconds": 0}
         begun = (await client.call_tool("conduct_interviews", asked)).structured_content
         assert begun["status"] == "running"
-        again = {"resume_token": begun["resume_token"], "wait_seconds": 0}
-        refused = await client.call_tool("resume_interviews", {**again, "budget_tokens": 400_000})
+        run_id = begun["run_id"]
+        again = {"sim_id": slow.untouched, "run_id": run_id, "action": "resume", "wait_seconds": 0}
+        refused = await client.call_tool("control_interviews", {**again, "budget_tokens": 400_000})
         assert refused.is_error
         assert "goes on under budget_tokens 200,000, so 400,000 is not taken now" in text_of(refused)
-        same = await client.call_tool("resume_interviews", {**again, "budget_tokens": 200_000})
+        same = await client.call_tool("control_interviews", {**again, "budget_tokens": 200_000})
         assert not same.is_error, text_of(same)
         assert same.structured_content["status"] == "running"
 
