@@ -108,6 +108,7 @@ def test_a_run_is_begun_watched_paused_and_gone_on_with(tmp_path: Path, model: M
         assert [line for line in window.said if not line.startswith(gone)] == []
 
 
+@pytest.mark.timeout(900)  # against hanging; 40 s alone
 def test_a_point_is_followed_to_the_raw_answer_at_any_width_and_heard(studied: Path, window: Window) -> None:
     """From a bar of a figure to the answers it counts, to a request; search, comparison, download; every page fits and
     axe has nothing serious to say."""

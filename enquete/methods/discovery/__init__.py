@@ -27,7 +27,7 @@ def _asking() -> MethodParts:
 
 
 def _evaluation() -> Evaluation:
-    from enquete.methods.discovery.results import EVALUATION
+    from enquete.methods.discovery.evaluation import EVALUATION
 
     return EVALUATION
 

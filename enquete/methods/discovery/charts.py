@@ -10,7 +10,7 @@ from enquete.reports.charts import LABEL, WIDER, WIDTH, ChartData, by_group, gro
 
 def completeness(data: ChartData) -> alt.TopLevelMixin:
     """Shares of complete records and of known fields, after each question."""
-    curve = data.frame("curve", told=("question", "complete", "n_total", "known"))
+    curve = data.rows(told=("question", "complete", "n_total", "known"))
     lines = {name: data.label("curve", name) for name in ("complete_share", "known")}
     columns = ["question", "told"]
     tidy = pd.concat([curve[columns].assign(line=words, share=curve[name]) for name, words in lines.items()])
@@ -31,7 +31,8 @@ def coverage(data: ChartData) -> alt.TopLevelMixin:
     """Fields × groups of five agents or more: the share of agents of whom something is known; everybody first."""
     room, fields = WIDTH - LABEL * WIDER - 20, data.top(data.rows(told=("label", "n_of_n_total")), "label")
     everybody = fields.assign(n=fields["n_total"], share=fields["n"] / fields["n_total"])
-    groups = data.frame("groups", order=("-n",), told=("path", "group", "n", "mean"))
+    largest = data.tables["groups"].sort_values("n", ascending=False, kind="stable")
+    groups = data.in_words("groups", largest, told="path group n mean")
     groups = groups.assign(label=groups["path"], share=groups["mean"])[groups["path_id"].isin(fields["path"])]
     colour = alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", "#2166ac"]), legend=None)
     words = alt.ColorValue(**alt.condition("datum.share > .6", alt.value("white"), alt.value("#1c2329")))

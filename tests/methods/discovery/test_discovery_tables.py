@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import enquete
-from enquete.methods.discovery.results import record_table
+from enquete.methods.discovery.record_files import record_table
 from enquete.reports.declarations import records
 from enquete.respondents.roles import normal
 from tests.support.bare_runs import results_alone
