@@ -9,7 +9,7 @@ import pytest
 
 import enquete
 from enquete.ledger import ledger
-from enquete.runs import begin_run, drafts, population_changes
+from enquete.runs import begin_run, draft_record, population_changes
 from enquete.simulations import population
 from enquete.state.asking import PagedPeople
 from tests.support.bare_runs import interview
@@ -38,7 +38,7 @@ def table(folder: Path) -> str:
 
 def test_agents_are_read_as_they_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = studied(tmp_path / "held")
-    for module in (ledger, population, drafts):
+    for module in (ledger, population, draft_record):
         monkeypatch.setattr(module, "FEW", 10)
     for module in (begin_run, population_changes):
         monkeypatch.setattr(module, "AGENTS_PER_PIN", 5)
