@@ -24,8 +24,9 @@ from enquete.reports.gaps import UNIT, Gap
 from enquete.reports.health import Health, unfinished
 from enquete.reports.health_checks import HealthCheck
 from enquete.reports.markdown import number
+from enquete.reports.result_tables import rows_of
 from enquete.reports.run_reading import RunReading
-from enquete.reports.views import Names, Results, dictionaries, render, shortened
+from enquete.reports.views import Names, Results, render, shortened
 from enquete.respondents.questions import NAMES
 from enquete.runs.planning import price_of
 from enquete.runs.waves import CUT_OFF
@@ -131,7 +132,7 @@ def spent_by_model(reading: RunReading) -> list[Row]:
     priced = price_of(record, prices, LOCAL_URL if record.weights else record.base_url or OPENAI_URL)
     return [
         {**row, "usd_in": price.input_per_mtok if price else None, "usd_out": price.output_per_mtok if price else None}
-        for row in dictionaries(table) for price in [priced(str(row["model"]))]
+        for row in rows_of(table) for price in [priced(str(row["model"]))]
     ]  # fmt: skip
 
 

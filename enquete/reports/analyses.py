@@ -54,9 +54,9 @@ from enquete.reports.findings import FEWEST, KeyFinding, corrected, stated_of
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.markdown import readable
 from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses, without_second
-from enquete.reports.result_tables import LEVEL, ResultTables
+from enquete.reports.result_tables import LEVEL, ResultTables, rows_of
 from enquete.reports.run_reading import RunReading, open_run
-from enquete.reports.views import Names, Results, dictionaries
+from enquete.reports.views import Names, Results
 from enquete.simulations.population import join
 from enquete.state.asking import RESPONDED, Arm, Language
 from enquete.state.methodology import Methodology
@@ -407,7 +407,7 @@ def headlines(results: Results) -> Iterator[Headline]:
     """What replicates are compared on: every value of a declared column that is a verdict, by the row's key."""
     for table in results.presentation.tables.values():
         compared = [column for column in table.columns if column.replicates]
-        for row in dictionaries(results.analysis.tables[table.name]) if compared else ():
+        for row in rows_of(results.analysis.tables[table.name]) if compared else ():
             key = "/".join(str(row[name]) for name in table.key)
             for column in compared:
                 value = row[column.name]

@@ -39,8 +39,8 @@ from enquete.ledger.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Row, Table, View
 from enquete.reports.markdown import MISSING, number
-from enquete.reports.result_tables import ResultTables
-from enquete.reports.views import Results, chosen_rows, dictionaries
+from enquete.reports.result_tables import ResultTables, rows_of
+from enquete.reports.views import Results, chosen_rows
 from enquete.state.errors import InputError
 from enquete.state.request import FigureFormat
 from enquete.state.untrusted_input import visible
@@ -287,7 +287,7 @@ class ChartData:
         return self._with_words(self.results.presentation.tables[table], rows, told.split())
 
     def _with_words(self, table: Table, raw: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
-        frame, rows = self.results.labelled(table, raw), dictionaries(raw)
+        frame, rows = self.results.labelled(table, raw), rows_of(raw)
         stored = {column.name for column in table.stored}
         if told:
             columns = [self.results.column(table.name, name) for name in told]
@@ -715,7 +715,7 @@ def _picture(results: Results, chart: Chart, name: str, footer: str) -> Picture 
     chosen = rows_drawn(results, chart)
     if chosen.empty or any(tables[name].empty for name in chart.needs):
         return None
-    row = {**results.facts, **next(iter(dictionaries(chosen.head(1))))}
+    row = {**results.facts, **next(iter(rows_of(chosen.head(1))))}
     known = {**results.presentation.facts, **{column.name: column for column in first.columns}}
     title, sentence = (results.fill(text, row, known, markdown=False) for text in (chart.title, chart.alt))
     return Picture(name, title, sentence, chart.at, footer, partial(_spec, results, chart))
@@ -736,7 +736,7 @@ def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
     }
     read = set(re.findall(r"\w+", json.dumps(spec)))
     # Without columns that no encoding reads: what agents wrote is not carried along in a picture.
-    return {**spec, "datasets": {name: dictionaries(frame, read) for name, frame in data.frames.items()}}
+    return {**spec, "datasets": {name: rows_of(frame, read) for name, frame in data.frames.items()}}
 
 
 def _function(chart: Chart) -> Callable[[ChartData], alt.TopLevelMixin]:

@@ -48,8 +48,8 @@ from enquete.reports.declarations import (
 from enquete.reports.gaps import NOTHING_CAUGHT, GapLog
 from enquete.reports.key_questions import Power, Question
 from enquete.reports.markdown import number
-from enquete.reports.result_tables import LEVEL, ResultTables
-from enquete.reports.views import Results, chosen_rows, dictionaries
+from enquete.reports.result_tables import LEVEL, ResultTables, rows_of
+from enquete.reports.views import Results, chosen_rows
 from enquete.state.asking import Language
 
 MOST_WORDS = 50
@@ -253,7 +253,7 @@ def _sizes_at_level(tested: pd.DataFrame, level: float, *, joint: bool) -> pd.Da
     """Return the columns of `detectable`; blank where the difference would be wider than its scale."""
     at_level = []
     own, page = _levels(max(1, len(tested)), level, joint=joint)
-    for row in dictionaries(tested):
+    for row in rows_of(tested):
         if row.get(SIZES):
             tests = row.get(EFFECTIVE_TESTS) or 1.0
             scale = (row.get("scale_min"), row.get("scale_max"))
@@ -274,9 +274,7 @@ def _sizes_at_level(tested: pd.DataFrame, level: float, *, joint: bool) -> pd.Da
 def _associations_at_level(tested: pd.DataFrame, level: float, *, joint: bool) -> pd.DataFrame:
     """Return the column of Cramér's V that would be found."""
     _, page = _levels(max(1, len(tested)), level, joint=joint)
-    found = [
-        detectable_association(row["n"], row["n_groups"], row["n_options"], alpha=page) for row in dictionaries(tested)
-    ]
+    found = [detectable_association(row["n"], row["n_groups"], row["n_options"], alpha=page) for row in rows_of(tested)]
     return pd.DataFrame({DETECTABLE_V: pd.Series(found, index=tested.index, dtype="float64")})
 
 
@@ -390,7 +388,7 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
     frame = chosen_rows(rows, finding.where, results.facts)
     if finding.table:
         frame = results.ordered(results.presentation.tables[finding.table], frame, finding.order)
-    tested = [row for row in dictionaries(frame) if not finding.p or row[finding.p] is not None]
+    tested = [row for row in rows_of(frame) if not finding.p or row[finding.p] is not None]
     sure = [row for row in tested if not finding.p or (row[ADJUSTED] is not None and row[ADJUSTED] < LEVEL)]
     for row in sure[: finding.top]:
         says = finding.says if isinstance(finding.says, str) else finding.says.get(str(row.get(finding.word)))

@@ -43,8 +43,9 @@ from enquete.reports.health_checks import (
     probing,
     with_blocks,
 )
+from enquete.reports.result_tables import rows_of
 from enquete.reports.run_reading import RunReading
-from enquete.reports.views import Names, Results, dictionaries
+from enquete.reports.views import Names, Results
 from enquete.state.asking import RESPONDED, Language
 from enquete.state.methodology import Methodology
 
@@ -454,7 +455,7 @@ def _reason(health: Health, told: Results, name: str, reason: str) -> str:
     if behind is None:
         return tell(REASONS[reason.rpartition(":")[2]], told.language)
     checks = told.presentation.tables["checks"]
-    row = dictionaries(told.analysis.tables["checks"])[health.checks.index(behind)]
+    row = rows_of(told.analysis.tables["checks"])[health.checks.index(behind)]
     known = {column.name: column for column in checks.columns}
     return told.fill(OF_PROBE if behind.probe else REASON, row, known, markdown=False)
 
@@ -467,6 +468,6 @@ def flags(health: Health, told: Results, name: str) -> list[str]:
     method, standing = told.names.of("methodology", name, told.language), verdict(overall, told.language)
     sentence = tell(OVERALL, told.language).format(method=method, verdict=standing, reasons=reasons(health, told, name))
     known = {column.name: column for column in told.presentation.tables["checks"].columns}
-    rows = [row for row in dictionaries(told.analysis.tables["checks"]) if row["methodology"] == name]
+    rows = [row for row in rows_of(told.analysis.tables["checks"]) if row["methodology"] == name]
     flagged = [row for row in rows if row["verdict"] in ("caution", "bad")]
     return [sentence, *(told.fill(FREE if row["free"] else SUMMARY, row, known, markdown=False) for row in flagged)]

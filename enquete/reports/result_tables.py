@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -59,9 +59,14 @@ def _check_levels(table: Table, name: str, wanted: list[Any]) -> None:
         raise ValueError(f"{table.name}.{name} has no level {unknown[0]!r}; there are {', '.join(levels or ())}")
 
 
-def rows_of(frame: pd.DataFrame) -> list[Row]:
-    """Return the rows as dictionaries with Python's own values, None where one is missing."""
-    columns = {str(name): plain(column) for name, column in frame.items()}
+def rows_of(frame: pd.DataFrame, names: Collection[str] | None = None) -> list[Row]:
+    """Return the rows as dictionaries with Python's own values, None where one is missing.
+
+    Args:
+        frame: the rows.
+        names: the columns that are wanted; all of them by default.
+    """
+    columns = {str(name): plain(column) for name, column in frame.items() if names is None or name in names}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from string import Formatter
@@ -36,7 +36,7 @@ from enquete.reports.declarations import (
 from enquete.reports.key_questions import DigestRows, Remark
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, readable, share
 from enquete.reports.printing import FIGURES, Printer, markdown_table
-from enquete.reports.result_tables import ResultTables
+from enquete.reports.result_tables import ResultTables, rows_of
 from enquete.state.asking import Language
 
 DIMENSIONS = (
@@ -319,7 +319,7 @@ class Results:
         if frame.empty:
             return "\n\n".join([*blocks, tell(view.empty, self.language)]) if view.empty else ""
         counts = {"shown": number(len(frame), self.language), "rows": number(len(every), self.language)}
-        blocks += self._body(table, view, dictionaries(frame))
+        blocks += self._body(table, view, rows_of(frame))
         if view.note:
             blocks.append(self.fill(view.note, {**self.facts, **counts}, self.presentation.facts, markdown=True))
         elif len(every) > len(frame):
@@ -419,7 +419,7 @@ class Results:
                     columns = [table.column(name) for name in names]
                     rows = [
                         {column.name: self._value(column, row) for column in columns}
-                        for row in dictionaries(every.head(view.top or 20))
+                        for row in rows_of(every.head(view.top or 20))
                     ]
                     tables[table.name] = jsonable({"rows": len(every), "shown": rows})
         facts = {name: _four_digits(jsonable(value)) for name, value in self.facts.items() if value is not None}
@@ -428,7 +428,7 @@ class Results:
     def _digested(self, table: str, part: DigestRows) -> list[Row]:
         columns = [self.column(table, name) for name in part.columns.split()]
         columns = columns or list(self.presentation.tables[table].stored)
-        rows = dictionaries(part.rows.head(part.top))
+        rows = rows_of(part.rows.head(part.top))
         return [{column.name: self._value(column, row) for column in columns} for row in rows]
 
     def _value(self, column: Column, row: Row) -> Any:
@@ -449,7 +449,7 @@ class Results:
         for table in self.presentation.tables.values():
             for view in table.views:
                 if view.at == "flag":
-                    yield from self._sentences(table, view, dictionaries(self.rows(table, view)), markdown=False)
+                    yield from self._sentences(table, view, rows_of(self.rows(table, view)), markdown=False)
 
     def remembered(self) -> Iterator[tuple[str, str]]:
         """(id, sentence) of every row that is told to a memory."""
@@ -459,7 +459,7 @@ class Results:
         for table in self.presentation.tables.values():
             for view in table.views:
                 if view.at == "memory":
-                    for row, text in self._said(table, view, dictionaries(self.rows(table, view)), markdown=False):
+                    for row, text in self._said(table, view, rows_of(self.rows(table, view)), markdown=False):
                         yield f"{table.name}/{'/'.join(str(row[name]) for name in table.key)}", text
 
     def tell_remark(self, remark: Remark) -> str:
@@ -522,12 +522,6 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
     if isinstance(holds, pd.Series):
         return chosen(frame, holds.to_numpy(dtype=bool, na_value=False))
     return frame if holds else frame.head(0)
-
-
-def dictionaries(frame: pd.DataFrame, names: Collection[str] | None = None) -> list[dict[str, Any]]:
-    """Rows with Python's own values, None where missing; of these columns alone, where they are named."""
-    columns = {str(name): plain(column) for name, column in frame.items() if names is None or name in names}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def shortened(wording: str, most: int) -> str:

@@ -6,12 +6,13 @@ from typing import Any
 
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.findings import KeyFinding, corrected, stated_of
-from enquete.reports.views import Names, Results, dictionaries
+from enquete.reports.result_tables import rows_of
+from enquete.reports.views import Names, Results
 
 
 def rows(analysis: Analysis, table: str, **where: object) -> list[dict[str, Any]]:
     """The rows that have these values, missing as None."""
-    every = dictionaries(analysis.tables[table])
+    every = rows_of(analysis.tables[table])
     return [row for row in every if all(row[name] == value for name, value in where.items())]
 
 
