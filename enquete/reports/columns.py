@@ -12,9 +12,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from enquete.instruments.pack import read_yaml
 from enquete.reports.declarations import Column, Table
 
 SHARED = "enquete.reports:columns.yaml"
@@ -79,10 +79,7 @@ class ColumnsFile(BaseModel):
 def load_columns(source: str) -> Mapping[str, Any]:
     """Return a `columns.yaml` as it stands. Its entries are checked when they are asked for."""
     package, _, name = source.partition(":")
-    text = files(package).joinpath(name).read_text("utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    loaded: Mapping[str, Any] = yaml.load(text, loader)
-    return loaded
+    return read_yaml(files(package).joinpath(name))
 
 
 class Glossary:
