@@ -11,11 +11,6 @@ from enquete.ledger.folders import read_record, run_folders
 from enquete.state.errors import RunNotFound
 
 
-def run_id_of(token: str) -> str:
-    """Return the run that a token, or a run's id, names."""
-    return token.partition(".")[0]
-
-
 def find_run(interviews: Path, token: str) -> Path:
     """Return the folder of the run that a resume token or run_id names.
 

@@ -221,10 +221,6 @@ JOIN answers earlier ON earlier.occasion = o0.id AND earlier.item = later.item
 WHERE o1.methodology=? AND o1.arm=? AND o1.phase = 'T1' AND later.value IS NOT NULL AND earlier.value IS NOT NULL
 GROUP BY later.item ORDER BY later.item
 """
-FOLLOWED = """
-SELECT methodology, phase, count(DISTINCT round || '/' || turn) FROM occasions WHERE arm=? GROUP BY methodology, phase
-ORDER BY methodology, phase
-"""
 NOTED_IN = f"SELECT DISTINCT o.methodology, o.phase {ANSWERED} WHERE a.notes LIKE ? ORDER BY o.methodology, o.phase"
 NOTES = f"""
 SELECT o.methodology, o.session, o.round, o.turn, o.participant, a.item, a.notes {ANSWERED}

@@ -522,7 +522,7 @@ def _settled(
         for table in declared[name][0].tables.values():
             for column in table.columns:
                 if column.unless_sure is not None and len(tables[table.name]):
-                    tables[table.name] = _unless_sure(tables, table, column)
+                    tables[table.name] = _unless_sure(tables[table.name], column)
         settle = declared[name][0].settle
         if settle is not None:
             tables |= settle(ResultTables(declared[name][0], analysis))
@@ -530,18 +530,11 @@ def _settled(
     return settled
 
 
-def _unless_sure(tables: Mapping[str, pd.DataFrame], table: Table, column: Column) -> pd.DataFrame:
+def _unless_sure(frame: pd.DataFrame, column: Column) -> pd.DataFrame:
     """The table with the codes of one column that its corrected test does not bear out as `unless_sure` says. A row
     that nothing tested on page one stays as it is."""
-    frame, (other, keys) = tables[table.name], column.test_in
-    if other:
-        tested = tables[other].set_index(list(keys))[ADJUSTED]
-        found = pd.MultiIndex.from_frame(frame[list(keys)]) if len(keys) > 1 else pd.Index(frame[keys[0]])
-        p = tested.reindex(found).to_numpy(dtype=float)
-    else:
-        p = frame[ADJUSTED].to_numpy(dtype=float)
     instead = dict(column.unless_sure or {})
-    unsure = p >= LEVEL  # NaN is not
+    unsure = frame[ADJUSTED].to_numpy(dtype=float) >= LEVEL  # NaN is not
     codes = [
         instead.get(code, code) if is_unsure else code
         for code, is_unsure in zip(frame[column.name].tolist(), unsure.tolist(), strict=True)

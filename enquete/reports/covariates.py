@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -20,8 +20,6 @@ _LEADING_ZERO = re.compile(r"[+-]?0\d")
 _LETTER = re.compile(r"[^\W\d_]")
 LARGEST_EXACT = 2**53
 NO_CODES = MissingCodes({})
-
-ColumnType = Literal["integer", "number", "string"]
 
 
 def type_columns(columns: pd.DataFrame) -> pd.DataFrame:

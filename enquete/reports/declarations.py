@@ -63,8 +63,7 @@ class Column:
     associated with those of other methodologies. compared_in: the table in which groups are compared on it already, so
     that they are not compared on it a second time with all that agents.csv has.
     unless_sure: of a code that tells the outcome of a test: what each code becomes where the test's adjusted p is not
-    below the level, so that a table never says more than page one. test_in: where that p stands, when it is not in the
-    row itself: another table, and the columns that find its row there.
+    below the level, so that a table never says more than page one.
     """
 
     name: str
@@ -80,7 +79,6 @@ class Column:
     agents: bool = False
     compared_in: str = ""
     unless_sure: Mapping[str, str] | None = None
-    test_in: tuple[str, tuple[str, ...]] = ("", ())
 
     @property
     def stored(self) -> bool:
@@ -119,10 +117,6 @@ def flag(name: str, label: str = "", **more: Any) -> Column:
 
 def reference(name: str, label: str, to: str, **more: Any) -> Column:
     return Column(name=name, label=label, format="reference", to=to, **more)
-
-
-STAKEHOLDER_TYPE = reference("stakeholder_type", N_("stakeholder type"), to="group")
-"""Beside an agent: who it is. What agents are compared by may be another column."""
 
 
 def several(name: str, label: str = "", **more: Any) -> Column:
@@ -431,12 +425,7 @@ class Presentation:
             return
         where = f"{table.name}.{column.name}"
         self._names(where, dict(column.levels or {}), column.unless_sure, column.unless_sure.values())
-        other, keys = column.test_in
-        if other and other not in self.tables:
-            raise TypeError(f"{where} is tested in {other!r}; there are {', '.join(self.tables)}")
-        tested = self.tables[other] if other else table
-        self._names(where, _columns(table), keys)
-        self._names(where, _columns(tested), keys, [ADJUSTED])
+        self._names(where, _columns(table), [ADJUSTED])
 
     def _check_finding(self, finding: Finding) -> None:
         declared = _columns(self.tables[finding.table]) if finding.table else dict(self.facts)
@@ -800,59 +789,6 @@ CHOICE = "choice"
 """What the tables of choices by group are about, beside those of ratings."""
 
 
-def choice_group_tables(subject: Column, title: str) -> tuple[Table, Table]:
-    """Shares of the options by subject and group, and a test a subject: what `group_tables` is for ratings.
-
-    A test is over all options of a subject; named are the option that the groups differ on most, and the groups that
-    choose it most and least often. `compared_choices` makes the rows.
-    """
-    option = text("option", N_("Option"))
-    percent = share("share", N_("share"))
-    most_and_least = (
-        replace(percent, name="share_highest", label=N_("highest share")),
-        replace(percent, name="share_lowest", label=N_("lowest share")),
-    )
-    by_group = Table(
-        name=f"{CHOICE}_groups", title=title, key=(subject.name, "option", "group"),
-        columns=(
-            subject, option, GROUP, integer("n", "n"), percent, share("low", N_("lower bound")),
-            share("high", N_("upper bound")),
-        ),
-    )  # fmt: skip
-    columns = (subject.name, "option", "highest", "share_highest", "lowest", "share_lowest", "effect", "p_adjusted")
-    tests = Table(
-        name=f"{CHOICE}_group_tests", title=title, key=(subject.name,),
-        columns=(
-            subject, *([text("item", N_("item"))] if subject.name != "item" else []),
-            replace(option, label=N_("option they differ on most")), integer("n", "n"), integer("n_total", "N"),
-            of("n", "n_total", "n / N"), integer("n_groups", N_("groups")), integer("n_options", N_("options")),
-            HIGHEST_IN, LOWEST_IN, *most_and_least,
-            number(DETECTABLE_V, N_("detectable V"),
-                   means=N_("Cramér's V that would be found four times in five")),
-            number("effect", N_("Cramér's V"), means=N_("of options by groups, corrected after Bergsma")),
-            text("test", N_("test")), p_value("p"), JOINT_P, adjusted_p(), IN_SMALL_GROUPS,
-        ),
-        views=(
-            View(at="section", where="p_adjusted < .05", order=("-effect",), top=3, columns=columns),
-            View(at="appendix", where="n_groups > 1", order=("p",), top=10, columns=(*columns, "detectable_v")),
-            View(at="digest", where="p_adjusted < .05", order=("-effect",), top=5, columns=columns),
-        ),
-        note=N_("Groups of at least five agents. The test is over all options of a question; named is the option on "
-                "which the groups lie furthest apart."),
-    )  # fmt: skip
-    return by_group, tests
-
-
-def choice_group_finding(says: str, *, null: str, chart: str = "", top: int = 3) -> Finding:
-    """The finding over `choice_group_tables`."""
-    return Finding(
-        name=f"{CHOICE}_groups", table=f"{CHOICE}_group_tests", kind="difference", p="p_joint", within="given",
-        order=("-effect",), top=top, size="share_highest - share_lowest", says=says, null=null, estimate="effect",
-        items="item", test="test", chart=chart,
-        points=(ScaleValue(value="share_highest", of="highest"), ScaleValue(value="share_lowest", of="lowest")),
-    )  # fmt: skip
-
-
 def detectable(means: str, digits: int = 2, *, share: bool = False) -> tuple[Column, Column]:
     """Columns of what a test would have found, in points and of the scale's width; `on_scale` fills them.
 
@@ -1007,7 +943,7 @@ def compared_choices(
     values: pd.DataFrame, groups: pd.Series[str], subject: str, labels: Mapping[Any, Mapping[str, str]],
     items: Mapping[Any, str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Compare the options that groups chose: the rows of `choice_group_tables`, by table.
+    """Compare the options that groups chose: the rows of `declare_choice_group_tables`, by table.
 
     Args:
         values: participants × subjects, the option chosen, None where there is none.

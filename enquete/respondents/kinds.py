@@ -455,12 +455,6 @@ def _fold_words(text: str) -> str:
     return fold(text).strip(" .!\"'“”„")
 
 
-def option_given(item: Item, given: JsonValue) -> int | str | None:
-    """Return the value of the option that was named; None for anything else."""
-    read = read_option(item, given)
-    return None if read is None else read.value
-
-
 def _status_of(notes: Sequence[str]) -> Literal["ok", "repaired"]:
     """Return "repaired" where something had to be read into an answer."""
     return "repaired" if notes else "ok"
