@@ -188,9 +188,6 @@ def _is_count(value: JsonValue) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_WRITTEN
 
 
-# --- where the answer is ---------------------------------------------------------------------------------------------
-
-
 def _text(content: JsonValue) -> str:
     """Of a text, a list of parts or an object; parts that are no text (thinking) are none of the answer."""
     if isinstance(content, dict):
@@ -296,9 +293,6 @@ def refused_prompt(message: str, model: str, counts: SendCounts) -> ModelRespons
         "", "content_filter", 0, 0, model, "", 0, raw, counts.sends, counts.timeouts,
         counts.broken + counts.probes, booked=(counts.booked_read, counts.booked_written),
     )  # fmt: skip
-
-
-# --- what the server counted -----------------------------------------------------------------------------------------
 
 
 def was_cut(prompt: Prompt, read: int | None) -> bool:

@@ -135,9 +135,6 @@ def _drop_clients(chat: BaseChatModel) -> None:
         chat.__dict__["async_client"] = quiet.chat.completions
 
 
-# --- the request -----------------------------------------------------------------------------------------------------
-
-
 def _as_messages(chat: BaseChatModel, body: dict[str, JsonValue]) -> list[BaseMessage]:
     kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
     turns = body["messages"]
@@ -177,9 +174,6 @@ def _form_of_reply(chat: BaseChatModel, asked: JsonValue) -> dict[str, Any]:
 
 def _is_kind(chat: BaseChatModel, name: str) -> bool:
     return any(kind.__name__ == name for kind in type(chat).__mro__)
-
-
-# --- what comes back -------------------------------------------------------------------------------------------------
 
 
 def completion_of(message: AIMessage) -> dict[str, JsonValue]:
@@ -224,9 +218,6 @@ def _reason_of(told: Mapping[str, Any]) -> str:
         return "content_filter"
     reason = told.get("finish_reason") or told.get("stop_reason") or told.get("stopReason") or told.get("done_reason")
     return str(reason or "stop")
-
-
-# --- what a package says of a fault ----------------------------------------------------------------------------------
 
 
 def _said(error: BaseException) -> tuple[int, Mapping[str, str], JsonValue]:

@@ -75,9 +75,6 @@ class Verdict:
     send: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-# --- reading what a server says --------------------------------------------------------------------------------------
-
-
 def read_error(body: JsonValue, key: str, status: int = 0, headers: Mapping[str, str] | None = None) -> ServerError:
     """Reduce an error body to what the table asks about; the message is masked and cut to a readable length.
 
@@ -187,9 +184,6 @@ def _field_and_fault(part: JsonValue) -> str:
 
 def _is_page(body: JsonValue) -> bool:
     return isinstance(body, str) and re.match(r"\s*<(?:!doctype|html|\?xml)", body, re.IGNORECASE) is not None
-
-
-# --- the table -------------------------------------------------------------------------------------------------------
 
 
 class ReplyRow(BaseModel):

@@ -46,9 +46,6 @@ def poll_methodology() -> str:
     raise SettingsError("questions: no methodology that asks a list of questions is installed")
 
 
-# --- Saving ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class SavedFile:
     """A file of questions as it was read back.
@@ -138,9 +135,6 @@ def _review_text(text: str, name: str, methodology: str) -> Any:
             return review_file(str(file), methodology)
         except InstrumentError as error:
             raise InstrumentError([problem.replace(str(file), file.name) for problem in error.problems]) from None
-
-
-# --- Drafting --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -235,9 +235,6 @@ def _require_sensible(action: str, budget_tokens: int | None, retry_failed: bool
         raise SettingsError("action: pause takes neither budget_tokens nor retry_failed; resume does")
 
 
-# --- Waiting for a run, with progress --------------------------------------------------------------------------------
-
-
 async def watch(ctx: Ctx, task: Task, sim_id: str, seconds: float) -> CallToolResult:
     """Return the run at its end, or as it stands after so many seconds. A cancelled request pauses it."""
     try:

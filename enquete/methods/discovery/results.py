@@ -120,9 +120,6 @@ def analyse(
     return shape_results(TABLES, FACTS, tables, facts)
 
 
-# --- the interviews ---------------------------------------------------------------------------------------------------
-
-
 def stored_interview(unit: str, settings: DiscoverySettings, pinned: Mapping[str, JsonValue]) -> DiscoveryInterview:
     """Return an agent's interview from its pinned turns, as far as it went."""
     return reduce(DiscoveryInterview.after, stored_turns(pinned.get, unit, DiscoveryTurn), begun(unit, settings))
@@ -209,9 +206,6 @@ def say_value(value: Any) -> str:
     if isinstance(value, Mapping):
         return as_said(value)
     return " | ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-# --- what is known ----------------------------------------------------------------------------------------------------
 
 
 def describe_fields(run: DiscoveryData) -> pd.DataFrame:
@@ -316,9 +310,6 @@ def compare_groups(run: DiscoveryData, groups: pd.Series[str]) -> dict[str, pd.D
     return compared(shares, groups, "path", ends=dict.fromkeys(paths, (0, 1)))
 
 
-# --- the records and the words behind them ----------------------------------------------------------------------------
-
-
 def list_records(run: DiscoveryData) -> pd.DataFrame:
     """Return the record of every agent, and what it still lacks."""
     rows = [
@@ -385,9 +376,6 @@ def list_turns(run: DiscoveryData) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# --- question by question ---------------------------------------------------------------------------------------------
-
-
 def follow_curve(run: DiscoveryData) -> pd.DataFrame:
     """Return after each question how many records are complete, and the mean share of fields that are known.
 
@@ -418,9 +406,6 @@ def _count_known_fields(interview: DiscoveryInterview) -> int:
     nodes = interview.discovery.nodes
     return sum(any(True for _ in _contents_at(node.path, nodes, interview.record)) for node in
                interview.discovery.walk())  # fmt: skip
-
-
-# --- facts ------------------------------------------------------------------------------------------------------------
 
 
 def describe_schema(discovery: DiscoverySchema, language: Language) -> Row:
